@@ -48,7 +48,7 @@ class AbortSignal:
 
 @dataclass(slots=True)
 class AgentToolResult:
-    """What a tool gave. `content` goes to the model, `details` (a JSON object, the tool's own TypedDict) to its renderer.
+    """What a tool gave: `content` for the model, `details` (a JSON object, the tool's own TypedDict) for its renderer.
 
     `terminate` asks the loop not to call the model again; it counts only when every call of the batch asks for it.
     """

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
+InputKind = Literal["text", "image"]
 THINKING_LEVELS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high", "xhigh")
 
 
@@ -63,13 +64,13 @@ def _as_user_content(value: object) -> object:
     return value if isinstance(value, str) else _as_blocks(value)
 
 
-def _as_number(value: object) -> object:
+def _as_number(value: object) -> float:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
 LenientText = Annotated[str, BeforeValidator(_as_text)]
 LenientNumber = Annotated[float, BeforeValidator(_as_number)]
-LenientInt = Annotated[int, BeforeValidator(lambda value: int(_as_number(value)))]  # type: ignore[call-overload]
+LenientInt = Annotated[int, BeforeValidator(lambda value: int(_as_number(value)))]
 
 
 class TextContent(WireModel):
@@ -138,7 +139,7 @@ class Usage(WireModel):
     )
 
 
-Timestamp = Annotated[int, BeforeValidator(lambda v: int(_as_number(v)))]  # type: ignore[call-overload]
+Timestamp = Annotated[int, BeforeValidator(lambda v: int(_as_number(v)))]
 
 
 class UserMessage(WireModel):
@@ -220,7 +221,7 @@ class Model(WireModel):
     base_url: str = ""
     reasoning: bool = False
     thinking_level_map: dict[str, str | None] | None = None
-    input: list[Literal["text", "image"]] = Field(default_factory=lambda: ["text"])
+    input: list[InputKind] = Field(default_factory=lambda: list[InputKind](("text",)))
     cost: ModelCost = Field(default_factory=ModelCost)
     context_window: int = Field(default=128_000, gt=0)
     max_tokens: int = Field(default=16_384, gt=0)

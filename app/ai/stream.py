@@ -79,8 +79,6 @@ def stream(model: Model, context: Context, options: StreamOptions) -> AssistantS
     module = ADAPTERS.get(model.api)
     if module is None:
         known = ", ".join(sorted(ADAPTERS))
-        return FailedStream(
-            model, f"{model.provider}/{model.id} wants the api {model.api!r}; known are {known}"
-        )
+        return FailedStream(model, f"{model.provider}/{model.id} wants the api {model.api!r}; known are {known}")
     open_stream: StreamFn = import_module(module).open_stream
     return open_stream(model, context, options)
