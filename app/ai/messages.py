@@ -183,7 +183,10 @@ class AssistantMessage(WireModel):
 
 
 class ToolResultMessage(WireModel):
-    """What a tool call gave; `details` is a JSON object that only the tool's renderer reads."""
+    """What a tool call gave; `details` is a JSON object that only the tool's renderer reads.
+
+    `duration_ms` is ours: how long the tool ran, written by the loop, ignored by pi.
+    """
 
     role: Literal["toolResult"] = "toolResult"
     tool_call_id: LenientText = ""
@@ -191,6 +194,7 @@ class ToolResultMessage(WireModel):
     content: Annotated[list[UserBlock], BeforeValidator(_as_blocks)] = Field(default_factory=list)
     details: Any = None
     is_error: bool = False
+    duration_ms: int | None = None
     timestamp: Timestamp = Field(default_factory=now_ms)
 
     def text(self) -> str:
