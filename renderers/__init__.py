@@ -1,0 +1,3 @@
+"""How one message or one tool call looks: data in, a Textual Visual out. Importing registers the built-in ones."""
+
+from renderers import bash as bash
