@@ -6,6 +6,8 @@ Each of the three folders comes from its variable, else from the platform's habi
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _APP = Path(__file__).resolve().parent.parent
@@ -77,6 +79,26 @@ def write_private(path: Path, text: str) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other Pinyon processes from changing `path` meanwhile (a lock file beside it; waits for its turn).
+
+    The folder is made when missing. Raises OSError when the lock file can't be made.
+    """
+    ensure_private_dir(path.parent)
+    descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            import fcntl
+        except ImportError:  # a system without it gets no lock; writes are still made at one stroke
+            yield
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def tilde(path: Path | str) -> str:
