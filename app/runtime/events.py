@@ -144,6 +144,14 @@ class BashEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class EditorText:
+    """Put `text` before what stands in the prompt (queued messages that come back)."""
+
+    text: str
+    type: Literal["editor_text"] = "editor_text"
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSwitched:
     """The face now shows another session, or another place in the tree of this one: draw it anew.
 
@@ -171,6 +179,7 @@ SessionEvent = (
     | BashStart
     | BashOutput
     | BashEnd
+    | EditorText
     | SessionSwitched
 )
 

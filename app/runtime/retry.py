@@ -39,7 +39,7 @@ class RetryState:
         asked = message.retry_after_s or 0.0
         if asked > MAX_WAIT_S:
             return None
-        delay = self.policy.base_delay_ms / 1000 * 2**self.attempt
+        delay = self.policy.base_delay_ms / 1000 * float(2**self.attempt)
         self.attempt += 1
         return min(max(delay, asked), MAX_WAIT_S)
 

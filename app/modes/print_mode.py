@@ -1,0 +1,115 @@
+"""One prompt without a screen: the final answer as text, or every event as a JSON line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Literal
+
+import anyio
+
+from app.agent.events import ToolExecutionStart
+from app.ai.messages import AssistantMessage, ImageContent
+from app.modes.event_json import event_json
+from app.modes.output import Output, clean, complain
+from app.runtime.agent_session import AgentSession
+from app.runtime.events import REFERENCE_EVENTS, AutoRetryStart, SessionEvent, SessionNote, WriteFailed
+
+STOPPERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+async def run_print_mode(
+    session: AgentSession,
+    text: str,
+    images: Sequence[ImageContent] = (),
+    *,
+    mode: Literal["text", "json"] = "text",
+    partials: bool = False,
+) -> int:
+    """The exit code: 0 answered, 1 failed, aborted or cut, 128 + n stopped by signal n; a closed stdout gives 0."""
+    output = Output()
+    stopped_by = 0
+    failures: list[str] = []
+    for note in session.notes.after(None):
+        if note.level != "info":
+            complain(note.text)
+
+    def on_event(event: SessionEvent) -> None:
+        if mode == "json":
+            if event.type in REFERENCE_EVENTS:
+                line = json.dumps(event_json(event, partials=partials), ensure_ascii=False, separators=(",", ":"))
+                output.line(line)
+                if output.closed:
+                    session.stop_run()
+        elif sys.stderr is not None and sys.stderr.isatty():
+            _progress(event)
+        match event:
+            case SessionNote(words, "warning" | "error"):
+                complain(words)
+            case WriteFailed(words):
+                failures.append(words)
+            case _:
+                pass
+
+    async def watch_signals() -> None:
+        nonlocal stopped_by
+        with anyio.open_signal_receiver(*STOPPERS) as signals:
+            async for number in signals:
+                stopped_by = stopped_by or int(number)
+                await session.abort()
+
+    answer: AssistantMessage | None = None
+    async with session:
+        session.subscribe(on_event)
+        if mode == "json":
+            output.line(json.dumps(session.session.header(), ensure_ascii=False, separators=(",", ":")))
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch_signals)
+            await anyio.lowlevel.checkpoint()
+            if not output.closed:
+                answer = await session.prompt(text, images)
+            group.cancel_scope.cancel()
+    if stopped_by:
+        return 128 + stopped_by
+    if output.closed:
+        return 0
+    code = _conclude(answer, failures, output if mode == "text" else None)
+    return 0 if output.closed else code
+
+
+def _conclude(answer: AssistantMessage | None, failures: list[str], output: Output | None) -> int:
+    """Print what is due of the last answer and say what was wrong with it."""
+    if answer is not None and output is not None and (text := answer.text().strip("\n")):
+        output.line(text)
+    if failures:
+        complain(failures[0])
+        return 1
+    if answer is None:
+        complain("no answer came")
+        return 1
+    match answer.stop_reason:
+        case "error":
+            complain(answer.error_message or "the request failed")
+        case "aborted":
+            complain("the answer was aborted")
+        case "length":
+            complain("the answer was cut at the model's output limit. Ask it to go on: pinyon -c -p 'go on'")
+        case _:
+            return 0
+    return 1
+
+
+def _progress(event: SessionEvent) -> None:
+    """A line on a terminal's standard error for each tool call and each wait."""
+    match event:
+        case ToolExecutionStart(_, name, args):
+            subject = args.get("command") or args.get("path") or args.get("pattern") or ""
+            words = clean(str(subject)).split("\n")[0]
+            sys.stderr.write(f"· {clean(name)} {words[:100]}\n")
+        case AutoRetryStart(attempt, most, delay_ms, error):
+            sys.stderr.write(f"· {clean(error)[:200]} · again in {delay_ms / 1000:.0f} s ({attempt} of {most})\n")
+        case _:
+            return
+    sys.stderr.flush()

@@ -1,0 +1,337 @@
+"""AgentSession: the one object that every face drives. It binds agent, session file, models, tools and retries.
+
+Everything is stored before it counts (architecture §3); a face only listens. It must never know a face.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal
+
+import anyio
+from anyio.abc import TaskGroup
+
+from app.agent.agent import Agent, AgentBusyError
+from app.agent.config import AgentLoopConfig
+from app.agent.events import (
+    AgentEvent,
+    AgentMessage,
+    MessageEnd,
+    MessageStart,
+    MessageUpdate,
+    ToolExecutionUpdate,
+)
+from app.agent.state import AgentState
+from app.agent.tool import AbortSignal, AgentTool
+from app.ai.messages import AssistantMessage, ImageContent, Model, TextContent, ThinkingLevel, UserMessage
+from app.ai.models_file import ModelRegistry
+from app.ai.stream import StreamFn, StreamOptions, stream
+from app.config.settings import Settings
+from app.errors import ConfigError, PinyonError, WriteFailedError
+from app.runtime.events import (
+    AutoRetryEnd,
+    AutoRetryStart,
+    EditorText,
+    EntryAppended,
+    NoteLevel,
+    QueueUpdate,
+    SessionEvent,
+    SessionNote,
+    WriteFailed,
+)
+from app.runtime.interrupts import InterruptStack
+from app.runtime.notes import Notes
+from app.runtime.retry import RetryPolicy, RetryState
+from app.runtime.totals import Totals
+from app.session.messages import block_images, convert_to_llm
+from app.session.session import Session
+
+Behavior = Literal["steer", "follow_up"]
+SessionListener = Callable[[SessionEvent], None]
+SystemPrompt = Callable[[Sequence[AgentTool]], str]
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """What an AgentSession is made of; `app.runtime.opening` puts it together."""
+
+    session: Session
+    settings: Settings
+    registry: ModelRegistry
+    model: Model
+    thinking_level: ThinkingLevel
+    tools: list[AgentTool]
+    system_prompt: SystemPrompt
+    stream_fn: StreamFn = stream
+    notes: list[tuple[str, NoteLevel]] = field(default_factory=list)
+
+
+class AgentSession:
+    """An async context manager. Listeners are called synchronously, in order; one that raises is dropped."""
+
+    def __init__(self, parts: SessionParts) -> None:
+        self.session = parts.session
+        self.settings = parts.settings
+        self.registry = parts.registry
+        self.system_prompt = parts.system_prompt
+        self.interrupts = InterruptStack()
+        self.notes = Notes()
+        self.totals = Totals()
+        for text, level in parts.notes:
+            self.notes.add(text, level)
+        self._listeners: list[SessionListener] = []
+        self._lock = anyio.Lock()
+        self._group: TaskGroup | None = None
+        self._retry = RetryState(
+            RetryPolicy(
+                parts.settings.retry.enabled, parts.settings.retry.max_retries, parts.settings.retry.base_delay_ms
+            )
+        )
+        self._retry_scope: anyio.CancelScope | None = None
+        self._queued: list[AgentMessage] = []
+        self._held: list[AgentMessage] = []
+        state = AgentState(parts.model, parts.system_prompt(parts.tools), parts.thinking_level, parts.tools)
+        config = AgentLoopConfig(
+            model=parts.model,
+            stream_fn=parts.stream_fn,
+            options=StreamOptions(session_id=parts.session.id, thinking_budgets=dict(parts.settings.thinking_budgets)),
+            convert_to_llm=self._convert,
+            get_api_key=self._auth,
+            on_hook_error=lambda hook, error: self.note(f"{hook} failed: {error}", "error"),
+        )
+        self.agent = Agent(state, config)
+        self.agent.steering.mode = parts.settings.steering_mode
+        self.agent.follow_ups.mode = parts.settings.follow_up_mode
+        self.agent.subscribe(self._on_agent_event)
+        self.load_context()
+
+    async def __aenter__(self) -> AgentSession:
+        self._group = await anyio.create_task_group().__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        assert self._group is not None
+        with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(5):
+                await self.abort()
+            self._group.cancel_scope.cancel()
+            with anyio.move_on_after(5):
+                await self.session.close()
+        return await self._group.__aexit__(kind, error, trace)
+
+    # -- listening ------------------------------------------------------------------------------------------------
+
+    def subscribe(self, listener: SessionListener) -> Callable[[], None]:
+        """Call `listener` for every SessionEvent; returns how to end it."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def emit(self, event: SessionEvent) -> None:
+        """Tell every face. A face that fails is dropped with a note: it must not break a run."""
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except Exception as error:
+                self._listeners.remove(listener)
+                self.note(f"a view failed at {event.type} and was closed: {error}", "error")
+
+    def note(self, text: str, level: NoteLevel = "info") -> None:
+        """Keep a UI-only note behind the present entry and tell the faces."""
+        self.notes.add(text, level, self.session.leaf_id)
+        self.emit(SessionNote(text, level))
+
+    # -- prompting ------------------------------------------------------------------------------------------------
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run, its retries or another exclusive command is going on."""
+        return self._lock.locked()
+
+    def submit(self, text: str, images: Sequence[ImageContent] = (), behavior: Behavior = "steer") -> None:
+        """Prompt in the background; while a run goes on, queue as `behavior` says. Failures become notes."""
+        if self.is_busy:
+            self.enqueue(text, images, behavior)
+        else:
+            self.start(self.prompt, text, images)
+
+    def start(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        """Run something in the session's own task group; what it raises becomes a note."""
+        assert self._group is not None, "the session is entered before anything is started"
+        self._group.start_soon(self._guarded, function, args)
+
+    async def prompt(self, text: str, images: Sequence[ImageContent] = ()) -> AssistantMessage | None:
+        """The final answer of a whole run, its retries included; None when a write stopped it.
+
+        Raises AgentBusyError while another runs, ConfigError when the model can't be asked (no key).
+        """
+        if self.is_busy:
+            raise AgentBusyError("the agent is at work: steer it, or wait for it to end")
+        async with self._lock:
+            self.require_auth()
+            for message in self._held:
+                await self._keep(message)
+            self._held.clear()
+            self._retry.reset()
+            content = [TextContent(text=text), *images]
+            with self.interrupts.entry("stop", self.stop_run):
+                await self.agent.prompt(UserMessage(content=content))
+                await self._retry_until_done()
+            return self.last_answer()
+
+    def enqueue(self, text: str, images: Sequence[ImageContent] = (), behavior: Behavior = "steer") -> None:
+        """Give the running agent a message before its next request (steer) or when it would stop (follow_up)."""
+        message = UserMessage(content=[TextContent(text=text), *images])
+        self._queued.append(message)
+        (self.agent.steering if behavior == "steer" else self.agent.follow_ups).put(message)
+        self._tell_queue()
+
+    def clear_queue(self) -> list[str]:
+        """The texts that waited, removed: steering first."""
+        taken = [*self.agent.steering.clear(), *self.agent.follow_ups.clear()]
+        self._queued.clear()
+        if taken:
+            self._tell_queue()
+        return [_text(message) for message in taken]
+
+    def stop_run(self) -> None:
+        """Stop the run and its retries; what waited in the queues goes back to the prompt first."""
+        texts = self.clear_queue()
+        if self._retry_scope is not None:
+            self._retry_scope.cancel()
+        self.agent.abort()
+        if texts:
+            self.emit(EditorText("\n\n".join(texts)))
+
+    async def abort(self) -> None:
+        """Stop everything innermost first and wait until it has ended."""
+        while self.interrupts.interrupt():
+            if self._retry_scope is None:
+                await self.agent.wait_for_idle()
+            await anyio.lowlevel.checkpoint()
+
+    def require_auth(self) -> None:
+        """Raise ConfigError when the present model can't be asked for want of a key."""
+        model = self.agent.state.model
+        if not self.registry.has_auth(model):
+            raise ConfigError(
+                f"{model.provider}/{model.id}",
+                "no API key is known for this provider",
+                hint=self.registry.auth_hint(model),
+            )
+
+    def last_answer(self) -> AssistantMessage | None:
+        """The last assistant message of the conversation."""
+        for message in reversed(self.agent.state.messages):
+            if isinstance(message, AssistantMessage):
+                return message
+        return None
+
+    def load_context(self) -> None:
+        """Take the conversation from the session's present place in the tree."""
+        messages = self.session.context().messages
+        self.agent.state.messages = messages
+        self.totals = Totals.of(messages)
+
+    async def keep(self, message: AgentMessage) -> None:
+        """Add a message that did not come from a run; while one goes on it is held until the next prompt."""
+        if self.agent.state.is_streaming:
+            self._held.append(message)
+        else:
+            await self._keep(message)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    async def _keep(self, message: AgentMessage) -> None:
+        await self._store(message)
+        self.agent.state.messages.append(message)
+
+    async def _guarded(self, function: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
+        try:
+            await function(*args)
+        except PinyonError as error:
+            self.note(str(error), "error")
+        except Exception as error:
+            self.note(f"{type(error).__name__}: {error}", "error")
+
+    async def _retry_until_done(self) -> None:
+        while True:
+            answer = self.last_answer()
+            if answer is None or self.agent.state.messages[-1] is not answer:
+                return
+            delay_s = self._retry.next_delay_s(answer)
+            text = answer.error_message or ""
+            if delay_s is None:
+                if answer.stop_reason == "error" and (attempts := self._retry.reset()):
+                    self.emit(AutoRetryEnd(False, attempts, text))
+                return
+            attempt, most = self._retry.attempt, self._retry.policy.max_retries
+            self.emit(AutoRetryStart(attempt, most, int(delay_s * 1000), text))
+            with anyio.CancelScope() as scope:
+                self._retry_scope = scope
+                with self.interrupts.entry("stop retrying", scope.cancel):
+                    await anyio.sleep(delay_s)
+            self._retry_scope = None
+            if scope.cancelled_caught:
+                self.emit(AutoRetryEnd(False, self._retry.reset(), "stopped before the next attempt"))
+                return
+            self.agent.state.messages = [m for m in self.agent.state.messages if m is not answer]
+            await self.agent.continue_()
+
+    def _on_agent_event(self, event: AgentEvent, _signal: AbortSignal) -> Awaitable[None] | None:
+        if isinstance(event, MessageUpdate | ToolExecutionUpdate):
+            self.emit(event)
+            return None
+        if isinstance(event, MessageStart) and self._queued:
+            waiting = [message for message in self._queued if message is not event.message]
+            if len(waiting) < len(self._queued):
+                self._queued = waiting
+                self._tell_queue()
+        self.emit(event)
+        if isinstance(event, MessageEnd):
+            message = event.message
+            if isinstance(message, AssistantMessage):
+                self.totals.add(message)
+                if message.stop_reason not in ("error", "aborted") and (attempts := self._retry.reset()):
+                    self.emit(AutoRetryEnd(True, attempts))
+            return self._store(message)
+        return None
+
+    async def _store(self, message: AgentMessage) -> None:
+        try:
+            entry_id = await self.session.append_message(message)
+        except WriteFailedError as error:
+            self.emit(WriteFailed(str(error)))
+            raise
+        self.emit(EntryAppended(entry_id, message))
+
+    def _tell_queue(self) -> None:
+        self.emit(
+            QueueUpdate(
+                [_text(message) for message in self.agent.steering.peek()],
+                [_text(message) for message in self.agent.follow_ups.peek()],
+            )
+        )
+
+    def _convert(self, messages: list[AgentMessage]) -> list[Any]:
+        sent = convert_to_llm(messages, lambda error: self.note(error, "error"))
+        return block_images(sent) if self.settings.images.block_images else sent
+
+    async def _auth(self, model: Model) -> StreamOptions:
+        api_key, headers = await self.registry.request_auth(model)
+        return StreamOptions(api_key=api_key, headers=headers)
+
+
+def _text(message: AgentMessage) -> str:
+    content = message.content
+    if isinstance(content, str):
+        return content
+    return "\n".join(block.text for block in content if isinstance(block, TextContent))
