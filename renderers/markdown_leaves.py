@@ -1,0 +1,186 @@
+"""One Markdown leaf laid out at a width, growing with its source: rows that are final are handed out once.
+
+`grow` takes the complete lines that have come, `tail` shows the rest without keeping it, `close` may lay the leaf out
+once more. Each says whether its rows begin the leaf anew. Costs are bounded by what came since, or by the leaf once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from renderers.code import LIMIT_LINES, highlight_rows, plain_rows
+from renderers.markdown_blocks import Leaf, split_cells
+from renderers.markdown_inline import References, inline_rows
+from renderers.markdown_rows import Row, wrap
+from renderers.table import column_widths, parse_aligns, stacked_row, table_row, table_rule
+from renderers.text import expand_tabs
+
+if TYPE_CHECKING:
+    from renderers.table import Align
+
+TABLE_SAMPLE_ROWS = 20
+CODE_INDENT = 2
+
+_HEADING_STYLES = ("", "bold underline $md-heading", "bold $md-heading", "bold $md-heading")
+
+
+class Rows(NamedTuple):
+    """Rows of a leaf; `anew` if they take the place of all that the leaf gave before."""
+
+    anew: bool
+    rows: list[Row]
+
+
+@dataclass(slots=True)
+class Frame:
+    """What a leaf is laid out in: cells for prose and for wide things, known links, and a count of the work done."""
+
+    prose_cells: int
+    wide_cells: int
+    references: References
+    is_quoted: bool = False
+    parsed_chars: int = 0
+
+    def inline(self, source: str, style: str) -> list[Row]:
+        """Return the inline pieces of a text, one row a hard-broken line."""
+        self.parsed_chars += len(source)
+        return inline_rows(source, self.references, style)
+
+
+class LeafView:
+    """A leaf whose rows all depend on all of its text: paragraph, heading, rule, html."""
+
+    def __init__(self, leaf: Leaf, frame: Frame) -> None:
+        self.leaf = leaf
+        self.kind = leaf.kind
+        self.frame = frame
+
+    def grow(self) -> Rows:
+        """Take the leaf's lines so far; return the rows that are now final."""
+        return Rows(False, [])
+
+    def tail(self) -> list[Row]:
+        """Return the rows of everything that isn't final."""
+        return self._all()
+
+    def close(self) -> Rows:
+        """Return the rows that make the leaf whole."""
+        return Rows(True, self._all())
+
+    def _all(self) -> list[Row]:
+        leaf, frame = self.leaf, self.frame
+        if leaf.kind == "rule":
+            return [[("─" * frame.prose_cells, "$md-rule")]]
+        base = "$md-quote" if frame.is_quoted else ""
+        if leaf.kind == "html":
+            return [row for line in leaf.lines for row in wrap([(expand_tabs(line), base)], frame.prose_cells)]
+        if leaf.kind == "heading":
+            base = _HEADING_STYLES[min(leaf.level, 3)]
+        source = "\n".join(leaf.lines).rstrip(" ")
+        return [row for line in frame.inline(source, base) for row in wrap(line, frame.prose_cells)]
+
+
+class CodeView(LeafView):
+    """A fence or indented code: every complete line is final; when it closes it is coloured once more as a whole."""
+
+    def __init__(self, leaf: Leaf, frame: Frame) -> None:
+        super().__init__(leaf, frame)
+        self._taken = 0
+
+    def grow(self) -> Rows:
+        """Colour the complete lines that have come, alone."""
+        lines = self.leaf.lines[self._taken :]
+        self._taken = len(self.leaf.lines)
+        return Rows(False, self._rows(lines, alone=True))
+
+    def tail(self) -> list[Row]:
+        """Return the line that is being written; an empty fence shows one empty row."""
+        return self._rows(self.leaf.lines[self._taken :], alone=True)
+
+    def close(self) -> Rows:
+        """Colour the whole, if it isn't too much at once."""
+        if len(self.leaf.lines) > LIMIT_LINES:
+            return self.grow()
+        return Rows(True, self._rows(self.leaf.lines, alone=False))
+
+    def _rows(self, lines: list[str], *, alone: bool) -> list[Row]:
+        if not lines:
+            return []
+        language = self.leaf.language
+        lines = [expand_tabs(line) for line in lines]
+        self.frame.parsed_chars += sum(map(len, lines))
+        if alone and self._taken > LIMIT_LINES:
+            coloured = plain_rows(lines)
+        elif alone:
+            coloured = [highlight_rows(line, language)[0] for line in lines]
+        else:
+            coloured = highlight_rows("\n".join([*lines, ""]), language)
+        wide = self.frame.wide_cells
+        indent = CODE_INDENT if wide >= 12 else 0
+        rows: list[Row] = []
+        for line in coloured:
+            for row in wrap(line, wide - indent, words=False):
+                rows.append([(" " * indent, ""), *row] if indent and row else row)
+        return rows
+
+
+class TableView(LeafView):
+    """A table: widths come from its first rows and then stay; at the end it is laid out once more by all of them."""
+
+    def __init__(self, leaf: Leaf, frame: Frame) -> None:
+        super().__init__(leaf, frame)
+        self._aligns: list[Align] = parse_aligns(split_cells(leaf.lines[1]))
+        self._header = self._cells(leaf.lines[0], "bold")
+        self._body: list[list[Row]] = []
+        self._widths: list[int] | None = None
+
+    def grow(self) -> Rows:
+        """Lay out the rows that have come; anew while the first ones still decide the widths."""
+        before = len(self._body)
+        for line in self.leaf.lines[2 + before :]:
+            self._body.append(self._cells(line, ""))
+        if before < TABLE_SAMPLE_ROWS:
+            widths = column_widths([self._header, *self._body[:TABLE_SAMPLE_ROWS]], self.frame.wide_cells)
+            if widths != self._widths:
+                self._widths = widths
+                return Rows(True, self._lay_out(0))
+        return Rows(False, self._lay_out(before) if before < len(self._body) else [])
+
+    def tail(self) -> list[Row]:
+        """Return the row that is being written, in the widths so far."""
+        lines = self.leaf.lines[2 + len(self._body) :]
+        return [row for line in lines for row in self._row(self._cells(line, ""))]
+
+    def close(self) -> Rows:
+        """Lay out by all rows, if that gives other widths."""
+        grown = self.grow()
+        widths = column_widths([self._header, *self._body], self.frame.wide_cells)
+        if widths == self._widths:
+            return grown
+        self._widths = widths
+        return Rows(True, self._lay_out(0))
+
+    def _cells(self, line: str, style: str) -> list[Row]:
+        cells = split_cells(line)[: len(self._aligns)]
+        return [self.frame.inline(cell, style)[0] for cell in cells]
+
+    def _row(self, cells: list[Row]) -> list[Row]:
+        if self._widths:
+            return table_row(cells, self._widths, self._aligns)
+        return [*stacked_row(cells, self._header, self.frame.wide_cells), []]
+
+    def _lay_out(self, start: int) -> list[Row]:
+        rows: list[Row] = []
+        if not start and self._widths:
+            rows = [*table_row(self._header, self._widths, self._aligns), table_rule(self._widths)]
+        elif not start and not self._body:
+            rows = [row for cell in self._header for row in wrap(cell, max(1, self.frame.wide_cells))]
+        return rows + [row for cells in self._body[start:] for row in self._row(cells)]
+
+
+def view_of(leaf: Leaf, frame: Frame) -> LeafView:
+    """Return a new view of the leaf."""
+    if leaf.kind in ("code", "indented"):
+        return CodeView(leaf, frame)
+    return TableView(leaf, frame) if leaf.kind == "table" else LeafView(leaf, frame)
