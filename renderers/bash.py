@@ -97,7 +97,7 @@ class BashRenderer:
         if state == "error":
             text, said, _ = split_status(text)
         parts = self._parts(result, state, text, said)
-        header = self._header(command, state, view, block.outcome_parts(result, state, view, *parts))
+        header = self._header(command, result, state, view, block.outcome_parts(result, state, view, *parts))
         if not view.is_open:
             return block.tool_block(header)
         bodies: list[Visual] = list(block.note_body(view.note, view))
@@ -106,7 +106,9 @@ class BashRenderer:
         bodies.extend(self._output(text, result, state, view, bool(said)))
         return block.tool_block(header, *bodies)
 
-    def _header(self, command: str, state: ToolState, view: ToolView, parts: list[str]) -> Header:
+    def _header(
+        self, command: str, result: ToolOutcome | None, state: ToolState, view: ToolView, parts: list[str]
+    ) -> Header:
         from renderers.text import expand_tabs
 
         first, _, rest = command.strip("\n").partition("\n")
@@ -117,7 +119,7 @@ class BashRenderer:
             expand_tabs(first) or ("…" if state == "inprogress" else "(no command)"),
             extra=Content.styled(f"+{outcome.plural(more, 'line')}", "$meta") if more else EMPTY,
             outcome=parts,
-            expanded=view.is_open,
+            expanded=view.is_open if result is not None or more else None,
             plain=view.plain,
             frame=view.frame,
         )

@@ -39,6 +39,8 @@ def outcome_parts(result: ToolOutcome | None, state: ToolState, view: ToolView, 
     from renderers.text import humanise_duration
 
     if state == "inprogress":
+        if view.frame < 0:
+            return ["no result"]
         begun = result is not None or view.elapsed_s is not None
         return [*([running_for(view.elapsed_s)] if begun else []), *filter(None, parts)]
     seconds = outcome.duration_s(result)
@@ -65,7 +67,9 @@ def text_body(
 
 def error_body(result: ToolOutcome | None, view: ToolView) -> Body:
     """The error's own text, red; "(no message)" when it has none."""
-    return text_body(outcome.raw_text(result).strip("\n") or "(no message)", view, ERROR_ROWS, style="$error")
+    body = text_body(outcome.raw_text(result).strip("\n") or "(no message)", view, ERROR_ROWS, style="$error")
+    body.prose = True
+    return body
 
 
 def image_rows(result: ToolOutcome | None) -> list[Row]:

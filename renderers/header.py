@@ -22,6 +22,8 @@ ToolState = Literal["inprogress", "complete", "error"]
 GLYPHS: dict[ToolState, str] = {"inprogress": "⠋", "complete": "✓", "error": "✗"}
 WORDS: dict[ToolState, str] = {"inprogress": "running", "complete": "done", "error": "failed"}
 STATE_STYLES: dict[ToolState, str] = {"inprogress": "$tool-running", "complete": "$success", "error": "$error"}
+IDLE_GLYPH = "○"
+IDLE_WORD = "not run"
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 PATH_STYLE = "$text-primary"
 META_STYLE = "$meta"
@@ -31,6 +33,7 @@ META_STYLE = "$meta"
 class Header(Visual):
     """A header row, laid out at the width it is drawn at. All texts must be sanitised and of one line.
 
+    `frame` counts spinner steps; below 0 the call is not running, and has no result either: it never ran.
     `expanded` None means that there is nothing to open. `outcome` parts stand at the right, the weightiest first.
     """
 
@@ -48,8 +51,10 @@ class Header(Visual):
 
     def _left(self, width: int) -> Content:
         style = STATE_STYLES[self.state]
-        glyph = SPINNER[self.frame % len(SPINNER)] if self.state == "inprogress" else GLYPHS[self.state]
-        mark = f"{WORDS[self.state]}:" if self.plain else glyph
+        glyph, word = GLYPHS[self.state], WORDS[self.state]
+        if self.state == "inprogress":
+            glyph, word = (IDLE_GLYPH, IDLE_WORD) if self.frame < 0 else (SPINNER[self.frame % len(SPINNER)], word)
+        mark = f"{word}:" if self.plain else glyph
         indent = "  " if width >= 40 else ""
         icon = f" {self.icon}" if self.icon else ""
         name = (f" {self.name}", "bold $tool-name") if self.name else ""
@@ -97,7 +102,7 @@ class Header(Visual):
         if subject_width > space:
             subject = (cut_middle if self.is_path else cut_cells)(subject, space) if space else ""
         used = left.cell_length + right.cell_length + cell_width(subject) + (between if subject or extra.plain else 0)
-        used += (extra.cell_length + 1) if extra.plain and subject else extra.cell_length
+        used += (extra.cell_length + len(_glue(extra))) if extra.plain and subject else extra.cell_length
         return left, subject, extra, right, max(0, width - used)
 
     def shows_whole(self, width: int) -> bool:
@@ -118,7 +123,7 @@ class Header(Visual):
         if subject:
             parts.append(Content.styled(subject, self.subject_style) if self.subject_style else Content(subject))
         if extra.plain:
-            parts.extend((Content(" " if subject else ""), extra))
+            parts.extend((Content(_glue(extra) if subject else ""), extra))
         if right.plain.strip():
             parts.extend((Content(" " * gap), right))
         return [strip_of(parts, style, options).crop(0, width)]
@@ -158,8 +163,18 @@ def render_collapsible_header(
     )
 
 
-def running_for(elapsed_s: float | None) -> str:
-    """ "running 1.2 s", or "running" when it isn't known since when."""
+def _glue(extra: Content) -> str:
+    """A line range stands at its path, anything else a blank apart."""
+    return "" if extra.plain.startswith(":") else " "
+
+
+def elapsed(seconds: float) -> str:
+    """The time so far: a whole number of seconds without a ".0", for clocks that tick by the second."""
     from renderers.text import humanise_duration
 
-    return "running" if elapsed_s is None else f"running {humanise_duration(elapsed_s)}"
+    return f"{int(seconds)} s" if float(seconds).is_integer() and 0 <= seconds < 60 else humanise_duration(seconds)
+
+
+def running_for(elapsed_s: float | None) -> str:
+    """ "running 1.2 s", or "running" when it isn't known since when."""
+    return "running" if elapsed_s is None else f"running {elapsed(elapsed_s)}"

@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
 from renderers import block
-from renderers.header import META_STYLE, Header, ToolState
+from renderers.header import META_STYLE, Header, ToolState, elapsed
 from renderers.registry import Density, ToolView
 from renderers.rows import FULL_ROWS, Body, Row, strip_of, wrap_content
 
@@ -167,10 +167,9 @@ def thinking_visual(
 ) -> Visual:
     """The model's reasoning: "thought for 4 s ▸", open dim and italic. While it streams only its end is looked at."""
     from renderers.stack import Stack
-    from renderers.text import humanise_duration
 
     verb, short = ("thinking", "thinking") if streaming else ("thought for", "thought")
-    label = short if elapsed_s is None else f"{verb} {humanise_duration(elapsed_s)}"
+    label = short if elapsed_s is None else f"{verb} {elapsed(round(elapsed_s) if elapsed_s >= 1 else elapsed_s)}"
     is_open = density != "title"
     chevron = (" (open)" if is_open else " (closed)") if plain else " ▾" if is_open else " ▸"
     has_text = bool(text.strip())
@@ -210,7 +209,8 @@ def bash_execution_visual(
     clean = sanitise(command)
     first, _, rest = clean.strip("\n").partition("\n")
     status = "stopped" if cancelled else f"exit {exit_code}" if exit_code else ""
-    parts = block.outcome_parts(None, state, view, status, "not told to the model" if excluded else "")
+    took = elapsed(elapsed_s) if elapsed_s is not None and elapsed_s >= 1 and not running else ""
+    parts = block.outcome_parts(None, state, view, status, took, "not told to the model" if excluded else "")
     header = Header(
         state,
         "!!" if excluded else "!",

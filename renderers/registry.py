@@ -16,6 +16,8 @@ from textual.visual import Visual
 Density = Literal["title", "preview", "full"]
 DENSITIES: tuple[Density, ...] = ("title", "preview", "full")
 
+NEVER_RAN = -1
+
 Params = Mapping[str, object]
 
 
@@ -38,8 +40,9 @@ class ToolOutcome(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolView:
-    """How a call is to be drawn: `elapsed_s` seconds so far while it runs, `frame` counts spinner steps.
+    """How a call is to be drawn: `elapsed_s` seconds so far while it runs.
 
+    `frame` counts spinner steps, or is NEVER_RAN: nothing streams and there is no result (a foreign session).
     `plain` draws words for glyphs and no gutter (ui.md §7). `note` is a remark to show under the header.
     """
 
@@ -163,9 +166,10 @@ def render_tool(
     """The call drawn by its renderer, or by the default one: unknown tool, JSON mode, or a renderer that raised.
 
     `params` may be partial or odd, `result` is None while pending; `is_streaming` while arguments or output still come.
+    Without either the call never ran.
     `elapsed_s`: seconds since it started running. Never raises, never blank.
     """
-    view = ToolView(density, elapsed_s, frame, plain)
+    view = ToolView(density, elapsed_s, NEVER_RAN if result is None and not is_streaming else max(0, frame), plain)
     arguments = as_params(params)
     renderer = None if _JsonMode.on else tool_renderers.get(name)
     if renderer is not None:

@@ -73,14 +73,13 @@ class Body(Visual):
     footer: Sequence[Row] = field(default_factory=tuple)
     has_gutter: bool = True
     prose: bool = False
-    header_rows: Sequence[Row] = field(default_factory=tuple)
 
-    def _cut(self, row: Row, inner: int) -> list[tuple[Content, Content]]:
+    def _cut(self, row: Row, inner: int, *, words: bool = False) -> list[tuple[Content, Content]]:
         from renderers.text import break_offsets
 
         prefix = row.prefix if row.prefix.cell_length + 4 <= inner else EMPTY
         room = max(1, inner - prefix.cell_length)
-        if self.prose:
+        if self.prose or words:
             pieces = wrap_content(row.text, room)
         else:
             cuts = break_offsets(row.text.plain, room, words=False)
@@ -129,10 +128,9 @@ class Body(Visual):
             rows.insert(0, self._note(hidden, inner))
         elif hidden:
             rows.append(self._note(hidden, inner))
-        before = [piece for row in self.header_rows for piece in self._cut(row, inner)]
-        after = [piece for row in self.footer for piece in self._cut(row, inner)]
+        after = [piece for row in self.footer for piece in self._cut(row, inner, words=True)]
         edge = Content.styled(gutter, GUTTER_STYLE)
-        strips = [strip_of((edge, *row), style, options) for row in (*before, *rows, *after)]
+        strips = [strip_of((edge, *row), style, options) for row in (*rows, *after)]
         return strips if height is None else strips[:height]
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
@@ -146,5 +144,5 @@ class Body(Visual):
             return 0
         inner = max(1, width - (len(gutter_for(width, self.plain)) if self.has_gutter else 0))
         rows, hidden = self._layout(width)
-        fixed = sum(len(self._cut(row, inner)) for row in (*self.header_rows, *self.footer))
+        fixed = sum(len(self._cut(row, inner, words=True)) for row in self.footer)
         return len(rows) + fixed + (1 if hidden else 0)
