@@ -1,0 +1,170 @@
+"""What a branch says to the model: messages, thinking level and model along one path; it must never change the tree.
+
+Source: spec core §4.8; `context_edit` entries are read as pi 1.6.0 does (issue: where readings differ, 1.6.0's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from app.ai.messages import Message
+from app.session.entries import RawEntry, as_id, as_text, lenient_ms, message_of
+from app.session.index import IndexEntry
+from app.session.messages import (
+    AgentMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+    OnError,
+    convert_to_llm,
+)
+from app.session.parsing import parse_message
+
+if TYPE_CHECKING:
+    from app.session.tree import Tree
+
+ReadBody = Callable[[IndexEntry], RawEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """The model that a branch last used."""
+
+    provider: str
+    model_id: str
+
+
+@dataclass(slots=True)
+class SessionContext:
+    """`messages` in order, the id of the entry behind each in `entry_ids`, and the branch's settings."""
+
+    messages: list[AgentMessage] = field(default_factory=list)
+    entry_ids: list[str] = field(default_factory=list)
+    thinking_level: str = "off"
+    model: ModelRef | None = None
+
+
+@dataclass(slots=True)
+class _Edits:
+    omitted: set[str] = field(default_factory=set)
+    replaced: dict[str, dict[str, object]] = field(default_factory=dict)
+
+
+def build_context(tree: Tree, leaf_id: str | None, read: ReadBody) -> SessionContext:
+    """The context at `leaf_id` (None: an empty one; an unknown id: at the last entry). Never raises for odd entries.
+
+    `read` gives an entry's body. The latest compaction on the path stands for all before its first kept entry; when
+    that entry is not on the path, or is the compaction itself, nothing before it is kept.
+    """
+    if leaf_id is not None and leaf_id not in tree:
+        leaf_id = tree.entries[-1].id if tree.entries else None
+    if leaf_id is None:
+        return SessionContext()
+    path = tree.branch(leaf_id)
+    context = SessionContext()
+    context.thinking_level = _thinking_level(path)
+    context.model = _model(path, read)
+    edits = _edits(path, read)
+    for entry in _kept(path, read):
+        _contribute(context, entry, read, edits)
+    return context
+
+
+def _thinking_level(path: Sequence[IndexEntry]) -> str:
+    levels = (entry.fact for entry in reversed(path) if entry.type == "thinking_level_change" and entry.fact)
+    return next(levels, "off")
+
+
+def _model(path: Sequence[IndexEntry], read: ReadBody) -> ModelRef | None:
+    for entry in reversed(path):
+        if entry.type == "model_change":
+            raw = read(entry)
+            provider, model = as_text(raw.get("provider")), as_text(raw.get("modelId"))
+        elif entry.role == "assistant" and entry.type == "message":
+            message = message_of(read(entry))
+            provider, model = as_text(message.get("provider")), as_text(message.get("model"))
+        else:
+            continue
+        if provider and model:
+            return ModelRef(provider, model)
+    return None
+
+
+def _edits(path: Sequence[IndexEntry], read: ReadBody) -> _Edits:
+    edits = _Edits()
+    for entry in path:
+        if entry.type != "context_edit" or entry.target is None:
+            continue
+        raw = read(entry)
+        edits.omitted.discard(entry.target)
+        edits.replaced.pop(entry.target, None)
+        replacement = raw.get("replacement", False)
+        if replacement is None:
+            edits.omitted.add(entry.target)
+        elif isinstance(replacement, dict):
+            edits.replaced[entry.target] = replacement
+    return edits
+
+
+def _kept(path: list[IndexEntry], read: ReadBody) -> list[IndexEntry]:
+    """The compaction first (when there is one), then what it kept and what came after."""
+    at = next((place for place in range(len(path) - 1, -1, -1) if path[place].type == "compaction"), None)
+    if at is None:
+        return path
+    first_kept = as_id(read(path[at]).get("firstKeptEntryId"))
+    start = next((place for place in range(at) if path[place].id == first_kept), at)
+    kept = [entry for entry in path[start:at] if entry.type != "compaction"]
+    return [path[at], *kept, *path[at + 1 :]]
+
+
+def _contribute(context: SessionContext, entry: IndexEntry, read: ReadBody, edits: _Edits) -> None:
+    if entry.id in edits.omitted or entry.type not in ("message", "custom_message", "branch_summary", "compaction"):
+        return
+    message = message_in(read(entry), edits.replaced.get(entry.id))
+    if message is not None:
+        context.messages.append(message)
+        context.entry_ids.append(entry.id)
+
+
+def message_in(raw: RawEntry, replacement: dict[str, object] | None = None) -> AgentMessage | None:
+    """The message that an entry adds to a conversation, None for an entry that adds none. Never raises.
+
+    `replacement` lays a context edit's members over it. Made-up messages take the entry's time.
+    """
+    timestamp = lenient_ms(raw.get("timestamp"))
+    changed = replacement or {}
+    match raw.get("type"):
+        case "message":
+            message = message_of(raw)
+            if not message:
+                return None
+            return parse_message({"timestamp": timestamp, **message, **changed})
+        case "custom_message":
+            return CustomMessage.model_validate(
+                {
+                    "customType": raw.get("customType"),
+                    "content": changed.get("content", raw.get("content")),
+                    "display": raw.get("display"),
+                    "details": raw.get("details"),
+                    "timestamp": timestamp,
+                }
+            )
+        case "branch_summary" if raw.get("summary"):
+            return BranchSummaryMessage(
+                summary=str(raw["summary"]), from_id=as_text(raw.get("fromId")) or "", timestamp=timestamp
+            )
+        case "compaction":
+            tokens = raw.get("tokensBefore")
+            return CompactionSummaryMessage(
+                summary=as_text(raw.get("summary")) or "",
+                tokens_before=tokens if isinstance(tokens, int) else 0,
+                timestamp=timestamp,
+            )
+    return None
+
+
+def request_messages(messages: Iterable[AgentMessage], on_error: OnError | None = None) -> list[Message]:
+    """What is sent of a context's messages; the order of calls and results is mended by app.ai.handoff alone."""
+    return convert_to_llm(messages, on_error)
