@@ -20,11 +20,14 @@ from renderers.markdown_rows import Row, RowPainter, row_width
 from renderers.text import sanitise
 
 PROSE_CELLS = 100
+LONG_LINE_CHARS = 1_500
 
 _LABEL = re.compile(r"\[([^\[\]]+)\]")
 
 # Resolved at each render: a theme that changes none of these would show stale colours until `release`.
 _PROBES = ("$text-muted", "$md-heading", "$md-code", "$code-keyword")
+
+_UNPAINTED = Strip([], 0)
 
 
 class MarkdownVisual(Visual):
@@ -43,9 +46,11 @@ class MarkdownVisual(Visual):
         self._deltas: list[str] = []
         self._pending: list[str] = []
         """Deltas since the last line end, as they came."""
+        self._is_line_fed = False
+        """The line that is arriving is long prose, and its start is with the parser already."""
         self._parser = BlockParser()
         self._layout: Layout | None = None
-        self._strips: list[Strip | None] = []
+        self._strips: list[Strip] = []
         self._painter: RowPainter | None = None
         self._painted_for: tuple[object, ...] = ()
         self._dirty = True
@@ -97,6 +102,7 @@ class MarkdownVisual(Visual):
         if self._pending:
             self._feed("".join(self._pending))
             self._pending = []
+        self._is_line_fed = False
         self._parser.close()
         if self._parser.references:
             self._resolve_links()
@@ -117,8 +123,7 @@ class MarkdownVisual(Visual):
             return []
         layout = self._laid_out(width)
         self._paint(layout, style, options)
-        strips = [strip for strip in self._strips if strip is not None]
-        return strips if height is None else strips[:height]
+        return self._strips[:] if height is None else self._strips[:height]
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
         """Return the cells that the widest row needs at the container's width."""
@@ -135,9 +140,32 @@ class MarkdownVisual(Visual):
         return self._laid_out(width).rows
 
     def _feed(self, line: str) -> None:
+        if self._is_line_fed:
+            self._is_line_fed = False
+            self._extend(line)
+            return
         # Clean after joining: an escape sequence may be cut by the stream. A carriage return may end a line as well.
         for part in sanitise(line.removesuffix("\r")).split("\n"):
             self._parser.feed(part)
+
+    def _extend(self, part: str) -> None:
+        self._parser.extend(" ".join(sanitise(part.removesuffix("\r")).split("\n")))
+
+    def _take_long_line(self, partial: str) -> bool:
+        """Give the start of a long line to the parser for good, if it is prose: then it is not read again."""
+        if not self._is_line_fed:
+            if len(partial) < LONG_LINE_CHARS or any(character in partial for character in "\r\x1b\x9b"):
+                return False
+            with self._parser.trying(partial):
+                leaf = self._parser.open_leaf
+                if leaf is None or leaf.kind != "paragraph" or not leaf.lines:
+                    return False
+            self._parser.feed(sanitise(partial))
+        else:
+            self._extend(partial)
+        self._is_line_fed = True
+        self._pending = []
+        return True
 
     def _laid_out(self, width: int) -> Layout:
         layout = self._layout
@@ -146,10 +174,12 @@ class MarkdownVisual(Visual):
             layout = self._layout = Layout(width, self._prose_cells)
         if self._dirty:
             self._dirty = False
-            layout.settle(self._parser)
             partial = "".join(self._pending)
             if len(self._pending) > 1:
                 self._pending = [partial]
+            if partial and self._take_long_line(partial):
+                partial = ""
+            layout.settle(self._parser)
             shown = sanitise(partial.removesuffix("\r")).split("\n")[-1] if partial else ""
             with self._parser.trying(shown):
                 layout.tail(self._parser)
@@ -165,7 +195,7 @@ class MarkdownVisual(Visual):
         rows, strips, painter = layout.rows, self._strips, self._painter
         self.stable_rows = min(layout.changed, default=len(rows))
         del strips[len(rows) :]
-        strips.extend([None] * (len(rows) - len(strips)))
+        strips.extend([_UNPAINTED] * (len(rows) - len(strips)))
         for at in layout.changed:
             if at < len(rows):
                 strips[at] = painter.paint(rows[at])

@@ -11,12 +11,11 @@ import copy
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from renderers.markdown_inline import References, normalise_label
-
-LeafKind = Literal["paragraph", "heading", "code", "indented", "html", "table", "rule"]
+from renderers.markdown_leaf import Container, Leaf, LeafKind, split_cells
 
 MAX_DEPTH = 16
 
@@ -36,37 +35,6 @@ _HTML = re.compile(
 _DELIMITER = re.compile(r"\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$")
 _DEFINITION = re.compile(r"\[((?!\^)(?:[^\[\]\\]|\\.)+)\]: *(<[^<>]*>|\S+)(?: +(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))? *$")
 _MARKERS_ONLY = re.compile(r"[-*_=#>`~+|: ]*$|\d{1,4}[.)]? *$")
-
-
-@dataclass(slots=True, eq=False)
-class Container:
-    """A quote, or a list item with the marker that is drawn for it and the indent its content has."""
-
-    is_item: bool
-    indent: int = 0
-    marker: str = ""
-    list_id: int = -1
-
-
-@dataclass(slots=True, eq=False)
-class Leaf:
-    """One paragraph, heading, code block, table or rule: its source lines, and how it stands in the whole."""
-
-    kind: LeafKind
-    path: tuple[Container, ...]
-    fresh: int
-    """Containers from this index on begin with this leaf: their markers stand on its first row."""
-    gap: bool
-    """An empty row stands before it."""
-    lines: list[str] = field(default_factory=list)
-    closed: bool = False
-    level: int = 0
-    language: str = ""
-    fence: str = ""
-    fence_indent: int = 0
-    held_blanks: int = 0
-    shared: int = 0
-    """Containers that the leaf before stands in too: their bars go through the gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +95,13 @@ class BlockParser:
                     self._open("paragraph")
                 return
         self._take_text(rest, depth, leaf, opened)
+
+    def extend(self, text: str) -> None:
+        """Add to the line fed last, which must stand in an open paragraph."""
+        leaf = self.open_leaf
+        if leaf is None or leaf.kind != "paragraph" or not leaf.lines:
+            raise ValueError("only an open paragraph's last line can grow")
+        leaf.lines[-1] += text
 
     def close(self) -> None:
         """End every open block."""
@@ -364,16 +339,3 @@ def _enter(container: Container, rest: str) -> str | None:
     if indent >= 4 or not bare.startswith(">"):
         return None
     return bare[2:] if bare[1:2] == " " else bare[1:]
-
-
-_CELL_END = re.compile(r"(?<!\\)\|")
-
-
-def split_cells(line: str) -> list[str]:
-    """Return the cells of one table row, trimmed; an escaped bar belongs to its cell."""
-    text = line.strip(" \t")
-    text = text.removeprefix("|")
-    cells = _CELL_END.split(text)
-    if len(cells) > 1 and not cells[-1].strip(" \t"):
-        cells.pop()
-    return [cell.strip(" \t").replace("\\|", "|") for cell in cells]

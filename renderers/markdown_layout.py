@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from renderers.markdown_blocks import BlockParser, Container, Leaf
-from renderers.markdown_leaves import Frame, LeafView, view_of
+from renderers.markdown_blocks import BlockParser
+from renderers.markdown_leaf import Container, Leaf
+from renderers.markdown_views import Frame, LeafView, view_of
 from renderers.markdown_rows import Row, fit
 from renderers.text import cell_width
 
@@ -42,8 +43,9 @@ class Layout:
                 self._final = self._begin
             before = view.frame.parsed_chars
             grown = view.close() if leaf.closed else view.grow()
-            if grown.anew:
-                self._final = self._begin
+            if grown.keep is not None:
+                gap = 1 if leaf.gap and self._begin else 0
+                self._final = self._begin + (grown.keep + gap if grown.keep else 0)
             self._final = self._place(leaf, grown.rows, self._final)
             self.parsed_chars += view.frame.parsed_chars - before
             if not leaf.closed:

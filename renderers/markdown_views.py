@@ -1,7 +1,7 @@
 """One Markdown leaf laid out at a width, growing with its source: rows that are final are handed out once.
 
 `grow` takes the complete lines that have come, `tail` shows the rest without keeping it, `close` may lay the leaf out
-once more. Each says whether its rows begin the leaf anew. Costs are bounded by what came since, or by the leaf once.
+once more. Each says how many of the earlier rows stay. Costs are bounded by what came since, or by the leaf once.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from renderers.code import LIMIT_LINES, highlight_rows, plain_rows
-from renderers.markdown_blocks import Leaf, split_cells
+from renderers.code import highlight_rows, plain_rows
 from renderers.markdown_inline import References, inline_rows
+from renderers.markdown_leaf import Leaf, split_cells
+from renderers.markdown_prose import ProseFlow
 from renderers.markdown_rows import Row, wrap
 from renderers.table import column_widths, parse_aligns, stacked_row, table_row, table_rule
 from renderers.text import expand_tabs
@@ -21,15 +22,17 @@ if TYPE_CHECKING:
 
 TABLE_SAMPLE_ROWS = 20
 CODE_INDENT = 2
+CHUNK_LINES = 128
+MAX_COLOURED_LINES = 5_000
 
 _HEADING_STYLES = ("", "bold underline $md-heading", "bold $md-heading", "bold $md-heading")
 
 
 class Rows(NamedTuple):
-    """Rows of a leaf; `anew` if they take the place of all that the leaf gave before."""
+    """Rows of a leaf: behind all that it gave before, or in place of all but the first `keep` of those."""
 
-    anew: bool
     rows: list[Row]
+    keep: int | None = None
 
 
 @dataclass(slots=True)
@@ -49,7 +52,7 @@ class Frame:
 
 
 class LeafView:
-    """A leaf whose rows all depend on all of its text: paragraph, heading, rule, html."""
+    """A leaf whose rows all depend on all of its text: heading, rule, html."""
 
     def __init__(self, leaf: Leaf, frame: Frame) -> None:
         self.leaf = leaf
@@ -58,7 +61,7 @@ class LeafView:
 
     def grow(self) -> Rows:
         """Take the leaf's lines so far; return the rows that are now final."""
-        return Rows(False, [])
+        return Rows([])
 
     def tail(self) -> list[Row]:
         """Return the rows of everything that isn't final."""
@@ -66,7 +69,7 @@ class LeafView:
 
     def close(self) -> Rows:
         """Return the rows that make the leaf whole."""
-        return Rows(True, self._all())
+        return Rows(self._all(), 0)
 
     def _all(self) -> list[Row]:
         leaf, frame = self.leaf, self.frame
@@ -81,28 +84,74 @@ class LeafView:
         return [row for line in frame.inline(source, base) for row in wrap(line, frame.prose_cells)]
 
 
+class ParagraphView(LeafView):
+    """A paragraph: its rows depend on all of its text, but those far behind the end of a long one are final."""
+
+    def __init__(self, leaf: Leaf, frame: Frame) -> None:
+        super().__init__(leaf, frame)
+        base = "$md-quote" if frame.is_quoted else ""
+        self._flow = ProseFlow(lambda source: frame.inline(source, base), frame.prose_cells)
+
+    def grow(self) -> Rows:
+        """Return the rows that lie far enough behind the end."""
+        return Rows(self._flow.advance(self.leaf.lines))
+
+    def tail(self) -> list[Row]:
+        """Return the rows after them."""
+        return self._flow.rest(self.leaf.lines)
+
+    def close(self) -> Rows:
+        """Lay out the whole once more."""
+        return Rows(self._all() if self.leaf.lines or self.leaf.path else [], 0)
+
+
 class CodeView(LeafView):
-    """A fence or indented code: every complete line is final; when it closes it is coloured once more as a whole."""
+    """A fence or indented code: every complete line is final in its text and coloured alone at first.
+
+    Chunks of 128 to 256 lines are coloured once more as a whole when they end (best at an unindented line after an
+    empty one), so a string over many lines comes right and no frame pays for a long fence at once. Where chunks end
+    depends on the text alone: a streamed fence looks like one that came whole.
+    """
 
     def __init__(self, leaf: Leaf, frame: Frame) -> None:
         super().__init__(leaf, frame)
         self._taken = 0
+        self._exact = 0
+        self._exact_rows = 0
+        self._scanned = 0
 
     def grow(self) -> Rows:
-        """Colour the complete lines that have come, alone."""
-        lines = self.leaf.lines[self._taken :]
-        self._taken = len(self.leaf.lines)
-        return Rows(False, self._rows(lines, alone=True))
+        """Colour the complete lines that have come, and again as a whole the chunks that they end."""
+        keep, rows = self._exact_rows, self._chunks()
+        lines = self.leaf.lines
+        start = self._exact if rows else self._taken
+        self._taken = len(lines)
+        return Rows([*rows, *self._rows(lines[start:], alone=True)], keep if rows else None)
 
     def tail(self) -> list[Row]:
-        """Return the line that is being written; an empty fence shows one empty row."""
+        """Return the line that is being written."""
         return self._rows(self.leaf.lines[self._taken :], alone=True)
 
     def close(self) -> Rows:
-        """Colour the whole, if it isn't too much at once."""
-        if len(self.leaf.lines) > LIMIT_LINES:
-            return self.grow()
-        return Rows(True, self._rows(self.leaf.lines, alone=False))
+        """Colour what the last chunk left."""
+        keep = self._exact_rows
+        return Rows([*self._chunks(), *self._rows(self.leaf.lines[self._exact :], alone=False)], keep)
+
+    def _chunks(self) -> list[Row]:
+        lines = self.leaf.lines
+        rows: list[Row] = []
+        at = max(self._scanned, self._exact + CHUNK_LINES)
+        while at < len(lines):
+            is_top = not lines[at - 1].strip() and lines[at][:1].strip() != ""
+            if is_top or at - self._exact >= 2 * CHUNK_LINES:
+                rows += self._rows(lines[self._exact : at], alone=False)
+                self._exact = at
+                at += CHUNK_LINES
+            else:
+                at += 1
+        self._scanned = at
+        self._exact_rows += len(rows)
+        return rows
 
     def _rows(self, lines: list[str], *, alone: bool) -> list[Row]:
         if not lines:
@@ -110,7 +159,7 @@ class CodeView(LeafView):
         language = self.leaf.language
         lines = [expand_tabs(line) for line in lines]
         self.frame.parsed_chars += sum(map(len, lines))
-        if alone and self._taken > LIMIT_LINES:
+        if self._exact >= MAX_COLOURED_LINES:
             coloured = plain_rows(lines)
         elif alone:
             coloured = [highlight_rows(line, language)[0] for line in lines]
@@ -144,8 +193,8 @@ class TableView(LeafView):
             widths = column_widths([self._header, *self._body[:TABLE_SAMPLE_ROWS]], self.frame.wide_cells)
             if widths != self._widths:
                 self._widths = widths
-                return Rows(True, self._lay_out(0))
-        return Rows(False, self._lay_out(before) if before < len(self._body) else [])
+                return Rows(self._lay_out(0), 0)
+        return Rows(self._lay_out(before) if before < len(self._body) else [])
 
     def tail(self) -> list[Row]:
         """Return the row that is being written, in the widths so far."""
@@ -159,7 +208,7 @@ class TableView(LeafView):
         if widths == self._widths:
             return grown
         self._widths = widths
-        return Rows(True, self._lay_out(0))
+        return Rows(self._lay_out(0), 0)
 
     def _cells(self, line: str, style: str) -> list[Row]:
         cells = split_cells(line)[: len(self._aligns)]
@@ -183,4 +232,6 @@ def view_of(leaf: Leaf, frame: Frame) -> LeafView:
     """Return a new view of the leaf."""
     if leaf.kind in ("code", "indented"):
         return CodeView(leaf, frame)
+    if leaf.kind == "paragraph":
+        return ParagraphView(leaf, frame)
     return TableView(leaf, frame) if leaf.kind == "table" else LeafView(leaf, frame)
