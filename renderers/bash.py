@@ -21,7 +21,15 @@ COMMAND_ROWS = 12
 _STATUS_ROOM = 300
 _EXITED = re.compile(r"(?:\A|\n)[^\n]*?exited with code (\d+)\.?\s*\Z")
 _TIMED_OUT = re.compile(r"(?:\A|\n)[^\n]*?timed out after ([\d.]+) ?s[^\n]*\s*\Z")
+_SIGNAL = re.compile(r"(?:\A|\n)[^\n]*?terminated by signal (\d+)[^\n]*\Z")
 _ABORTED = re.compile(r"(?:\A|\n)[^\n]*\baborted\b[^\n]*\s*\Z", re.IGNORECASE)
+
+_STATUS = (
+    (_EXITED, "exit {}"),
+    (_TIMED_OUT, "timed out after {} s"),
+    (_SIGNAL, "signal {}"),
+    (_ABORTED, "aborted"),
+)
 
 
 class CommandBody(Visual):
@@ -62,18 +70,17 @@ def command_bodies(header: Header, command: str, view: ToolView) -> list[Visual]
     return [CommandBody(header, body, always=len(lines) > 1)]
 
 
-def split_status(text: str) -> tuple[str, str, str]:
-    """The output without the status that the tool appends for the model, the status in short, and what kind it is.
+def split_status(text: str) -> tuple[str, str]:
+    """The output without the status that the tool appends for the model, and that status in short ("" if none).
 
-    Kinds: "exit", "timeout", "aborted", "" (none found). Foreign sessions say it in the text alone (spec core §3.6).
+    Foreign sessions say it in the text alone (spec core §3.6).
     """
     tail = text[-_STATUS_ROOM:]
-    for pattern, kind in ((_EXITED, "exit"), (_TIMED_OUT, "timeout"), (_ABORTED, "aborted")):
+    for pattern, short in _STATUS:
         if found := pattern.search(tail):
             rest = text[: len(text) - len(tail) + found.start()].rstrip("\n")
-            short = {"exit": "exit {}", "timeout": "timed out after {} s", "aborted": "aborted"}[kind]
-            return rest, short.format(*found.groups()), kind
-    return text, "", ""
+            return rest, short.format(*found.groups())
+    return text, ""
 
 
 def _status(result: ToolOutcome | None, said: str) -> str:
@@ -95,7 +102,7 @@ class BashRenderer:
         text = outcome.raw_text(result)
         said = ""
         if state == "error":
-            text, said, _ = split_status(text)
+            text, said = split_status(text)
         parts = self._parts(result, state, text, said)
         header = self._header(command, result, state, view, block.outcome_parts(result, state, view, *parts))
         if not view.is_open:

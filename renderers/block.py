@@ -65,6 +65,12 @@ def text_body(
     return Body(rows, limit, keep_tail, cut.hidden, hint(view), view.plain, footer)
 
 
+def failure_word(result: ToolOutcome | None) -> str:
+    """What kind of failure it was, in a word: "aborted", "interrupted", else "failed"."""
+    end = outcome.raw_text(result)[-200:].rstrip().rpartition("\n")[2].lower()
+    return "aborted" if "aborted" in end else "interrupted" if "interrupted" in end else "failed"
+
+
 def error_body(result: ToolOutcome | None, view: ToolView) -> Body:
     """The error's own text, red; "(no message)" when it has none."""
     body = text_body(outcome.raw_text(result).strip("\n") or "(no message)", view, ERROR_ROWS, style="$error")

@@ -28,7 +28,7 @@ def tail_lines(text: str, limit: int, *, line_limit: int = LINE_LIMIT) -> Consol
         if start < 0:
             break
     begin = start + 1 if start >= 0 else 0
-    if end == 0:
+    if not text:
         return ConsoleLines([], 0)
     hidden = text.count("\n", 0, begin)
     return ConsoleLines([clean_line(line, line_limit, keep_tail=True) for line in text[begin:end].split("\n")], hidden)
@@ -37,7 +37,7 @@ def tail_lines(text: str, limit: int, *, line_limit: int = LINE_LIMIT) -> Consol
 def head_lines(text: str, limit: int, *, line_limit: int = LINE_LIMIT) -> ConsoleLines:
     """The first `limit` lines."""
     end = _trimmed_end(text)
-    if end == 0:
+    if not text:
         return ConsoleLines([], 0)
     stop = -1
     for _ in range(limit):
@@ -67,7 +67,8 @@ def clean_line(line: str, limit: int = LINE_LIMIT, *, keep_tail: bool = False) -
     if "\r" in line:
         line = _overwritten(line, limit)
     if len(line) > limit:
-        line = _whole_clusters(line[-limit:]) if keep_tail else line[: _cluster_edge(line, limit)]
+        edge = _cluster_edge(line, len(line) - limit if keep_tail else limit, after=keep_tail)
+        line = line[edge:] if keep_tail else line[:edge]
     return expand_tabs(sanitise(line).replace("\n", " "))
 
 
@@ -79,23 +80,12 @@ def _overwritten(line: str, limit: int) -> str:
     return shown
 
 
-def _is_joined(character: str) -> bool:
-    import unicodedata
+def _cluster_edge(text: str, index: int, *, after: bool = False) -> int:
+    """The last cluster boundary at or before `index`, or the first at or after it. Only the vicinity is looked at."""
+    from renderers.text import clusters
 
-    return character in "\u200d\ufe0e\ufe0f" or unicodedata.category(character).startswith("M")
-
-
-def _whole_clusters(text: str) -> str:
-    """The text from its first whole cluster on: it was cut at an arbitrary place."""
-    start = 0
-    while start < len(text) - 1 and start < 64 and _is_joined(text[start]):
-        start += 2 if text[start] == "\u200d" else 1
-    return text[start:]
-
-
-def _cluster_edge(text: str, index: int) -> int:
-    """The last cluster boundary at or before `index`."""
-    edge = index
-    while 0 < edge < len(text) and index - edge < 64 and (_is_joined(text[edge]) or text[edge - 1] == "\u200d"):
-        edge -= 1
-    return edge
+    begin = max(0, index - 64)
+    edges = [begin + start for start, _, _ in clusters(text[begin : index + 64])]
+    if after:
+        return min((edge for edge in edges if edge >= index), default=len(text))
+    return max((edge for edge in edges if edge <= index), default=index)

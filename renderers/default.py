@@ -28,7 +28,7 @@ class DefaultRenderer:
 
         state = block.state_of(result, is_streaming)
         text = outcome.raw_text(result)
-        parts = ["failed"] if state == "error" else []
+        parts = [block.failure_word(result)] if state == "error" else []
         if state == "inprogress" and not params:
             parts = ["preparing"]
         header = Header(

@@ -92,7 +92,7 @@ class EditRenderer:
             PATH_STYLE if path else "",
             is_path=True,
             extra=counts_content(added, removed) if state != "error" else EMPTY,
-            outcome=block.outcome_parts(result, state, view, "failed" if state == "error" else ""),
+            outcome=block.outcome_parts(result, state, view, block.failure_word(result) if state == "error" else ""),
             expanded=view.is_open if diff or planned or result is not None else None,
             plain=view.plain,
             frame=view.frame,

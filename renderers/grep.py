@@ -65,7 +65,7 @@ class GrepRenderer:
 
     def _count(self, result: ToolOutcome | None, state: ToolState, text: str) -> str:
         if state == "error":
-            return "failed"
+            return block.failure_word(result)
         if state == "inprogress":
             return ""
         count = sum(1 for _ in _COUNT.finditer(text[:_COUNT_CHARS]))

@@ -63,7 +63,7 @@ def _count(
     result: ToolOutcome | None, state: ToolState, text: str, nouns: tuple[str, str], none: str, limit_key: str
 ) -> str:
     if state == "error":
-        return "failed"
+        return block.failure_word(result)
     if state == "inprogress":
         return ""
     if is_none_found(text):

@@ -85,7 +85,7 @@ class ReadRenderer:
 
     def _size(self, result: ToolOutcome | None, state: ToolState, text: str, pictures: list[Row]) -> str:
         if state == "error":
-            return "failed"
+            return block.failure_word(result)
         if result is None:
             return ""
         if pictures:

@@ -27,7 +27,9 @@ class WriteRenderer:
         content = params.get("content")
         text = content if isinstance(content, str) else outcome.argument(params, "content")
         diff = outcome.detail_text(result, "diff")
-        said = "failed" if state == "error" else "" if diff else outcome.plural(line_count(text), "line")
+        said = (
+            block.failure_word(result) if state == "error" else "" if diff else outcome.plural(line_count(text), "line")
+        )
         header = Header(
             state,
             "write",
