@@ -11,6 +11,7 @@ from textual.widgets import Static
 from widgets.history import PromptHistory
 from widgets.prompt import Prompt
 
+
 class PromptApp(App[None]):
     def __init__(self, history: PromptHistory | None = None) -> None:
         super().__init__()
@@ -309,7 +310,9 @@ async def test_bash_mode_and_thinking_level_are_classes() -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("width", [1, 2, 5, 20, 40, 120])
-@pytest.mark.parametrize("text", ["", "[/a/b] [red]x [/] \\[ [@click=app.quit]x[/]", "日本語のテキスト" * 5, "👩‍💻🇩🇪e\u0301" * 9])
+@pytest.mark.parametrize(
+    "text", ["", "[/a/b] [red]x [/] \\[ [@click=app.quit]x[/]", "日本語のテキスト" * 5, "👩‍💻🇩🇪e\u0301" * 9]
+)
 async def test_every_row_is_exactly_as_wide_as_the_prompt(width: int, text: str) -> None:
     app = PromptApp()
     async with app.run_test(size=(width, 40)) as pilot:
@@ -347,4 +350,6 @@ async def test_the_rows_taken_for_shown_are_those_of_the_present_text() -> None:
             prompt = app.prompt
             if prompt._shown is None:
                 continue  # the prompt grew: the layout drew it, the next key draws it whole
-            assert [strip.text for strip in prompt._shown] == [prompt.render_line(y).text for y in range(prompt.size.height)]
+            assert [strip.text for strip in prompt._shown] == [
+                prompt.render_line(y).text for y in range(prompt.size.height)
+            ]

@@ -1,0 +1,178 @@
+"""The themes: ours (dark, light, and ansi with the terminal's own colours), and the tokens all others fall back to.
+
+No colour stands outside this file and `renderers/palette.py`; `styles.tcss` and renderers name tokens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.theme import Theme
+
+from renderers import palette
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+DARK, LIGHT, ANSI = "pinyon-dark", "pinyon-light", "pinyon-ansi"
+THEME_NAMES = (DARK, LIGHT, ANSI)
+
+# Tokens of the face itself: name -> (dark, light, ansi). Text at 4.5:1 on its background, borders at 2:1.
+_FACE: dict[str, tuple[str, str, str]] = {
+    "bar-background": ("#191c21", "#eceae4", "ansi_default"),
+    "brand": ("#7fb069", "#3f7a2a", "ansi_green"),
+    "path": ("#8da9c4", "#2f5d8a", "ansi_blue"),
+    "quiet": ("#a3a4a6", "#55585d", "ansi_default"),
+    "faint": ("#868a90", "#6b6e73", "ansi_bright_black"),
+    "moving": ("#e5aa68", "#8f5400", "ansi_yellow"),
+    "gauge-rest": ("#5a5f66", "#9a9ca0", "ansi_bright_black"),
+    "level-off": ("#555b63", "#a5a7ab", "ansi_bright_black"),
+    "level-minimal": ("#5f7387", "#7f93a8", "ansi_bright_black"),
+    "level-low": ("#6f93b5", "#4d79a3", "ansi_blue"),
+    "level-medium": ("#547249", "#6b9a58", "ansi_green"),
+    "level-high": ("#7fb069", "#3f7a2a", "ansi_bright_green"),
+    "level-xhigh": ("#c08bc9", "#8a3f97", "ansi_magenta"),
+    "bash-mode": ("#e5aa68", "#8f5400", "ansi_yellow"),
+    "bash-private": ("#8a7350", "#a88a5c", "ansi_bright_black"),
+    "popup-background": ("#1f2329", "#e6e3dc", "ansi_default"),
+    "popup-cursor": ("#2e353e", "#d3dccb", "ansi_green"),
+    "popup-cursor-text": ("#e4e4de", "#1c1e21", "ansi_black"),
+    "popup-match": ("#7fb069", "#3f7a2a", "ansi_green"),
+    "dialog-border": ("#547249", "#6b9a58", "ansi_green"),
+    "pill": ("#e5aa68", "#8f5400", "ansi_yellow"),
+    "pill-background": ("#2b2620", "#f3e6d2", "ansi_default"),
+}
+
+FACE_TOKENS: tuple[str, ...] = tuple(_FACE)
+
+
+def theme_variable_defaults(theme: Theme) -> dict[str, str]:
+    """Return every token of ours with its colour in a theme that doesn't define it, for the App to give to Textual."""
+    at = 2 if theme.ansi else 0 if theme.dark else 1
+    face = {name: colours[at] for name, colours in _FACE.items()}
+    return {**palette.defaults(theme.dark, theme.ansi), **face}
+
+
+def themes() -> tuple[Theme, ...]:
+    """Return our three themes, with quiet colours: one accent for what moves, green and red for outcomes only."""
+    return (_dark(), _light(), _ansi())
+
+
+def register_themes(app: App[object]) -> None:
+    """Make our themes known to the app; it still has to choose one."""
+    for theme in themes():
+        app.register_theme(theme)
+
+
+def choose_theme(wanted: str | None, *, known: frozenset[str] | set[str], light_terminal: bool = False) -> str:
+    """Return the theme to start with: what the user wants if there is such a one, short names included, else ours."""
+    names = {"dark": DARK, "light": LIGHT, "ansi": ANSI}
+    name = names.get(wanted or "", wanted or "")
+    if name in known:
+        return name
+    return LIGHT if light_terminal else DARK
+
+
+def _dark() -> Theme:
+    return Theme(
+        name=DARK,
+        primary="#7fb069",
+        secondary="#8da9c4",
+        accent="#e5aa68",
+        warning="#e5aa68",
+        error="#df6c75",
+        success="#7fb069",
+        foreground="#d8d8d2",
+        background="#14161a",
+        surface="#191c21",
+        panel="#1f2329",
+        dark=True,
+        variables={
+            "user-bar": "#7fb069",
+            "user-background": "#191c21",
+            "cursor-bar": "#e5aa68",
+            "tool-running": "#e5aa68",
+            "diff-add-background": "#22331f",
+            "diff-del-background": "#3a2225",
+            "diff-add-word": "#36562f",
+            "diff-del-word": "#6b2f35",
+            "input-cursor-background": "#d8d8d2",
+            "input-cursor-foreground": "#14161a",
+            "input-selection-background": "#8da9c4 35%",
+            "border": "#547249",
+            "border-blurred": "#3a3f46",
+            "scrollbar": "#3a3f46",
+            "scrollbar-hover": "#555b63",
+            "scrollbar-active": "#7fb069",
+            "scrollbar-background": "#14161a",
+            "scrollbar-background-hover": "#14161a",
+            "scrollbar-background-active": "#14161a",
+            "scrollbar-corner-color": "#14161a",
+        },
+    )
+
+
+def _light() -> Theme:
+    return Theme(
+        name=LIGHT,
+        primary="#3f7a2a",
+        secondary="#2f5d8a",
+        accent="#8f5400",
+        warning="#8f5400",
+        error="#b3261e",
+        success="#3f7a2a",
+        foreground="#25282c",
+        background="#f7f5f0",
+        surface="#eceae4",
+        panel="#e6e3dc",
+        dark=False,
+        variables={
+            "user-bar": "#3f7a2a",
+            "user-background": "#eceae4",
+            "cursor-bar": "#8f5400",
+            "tool-running": "#8f5400",
+            "input-cursor-background": "#25282c",
+            "input-cursor-foreground": "#f7f5f0",
+            "input-selection-background": "#2f5d8a 30%",
+            "border": "#6b9a58",
+            "border-blurred": "#c6c4bd",
+            "scrollbar": "#c6c4bd",
+            "scrollbar-hover": "#a5a7ab",
+            "scrollbar-active": "#3f7a2a",
+            "scrollbar-background": "#f7f5f0",
+            "scrollbar-background-hover": "#f7f5f0",
+            "scrollbar-background-active": "#f7f5f0",
+            "scrollbar-corner-color": "#f7f5f0",
+        },
+    )
+
+
+def _ansi() -> Theme:
+    return Theme(
+        name=ANSI,
+        primary="ansi_green",
+        secondary="ansi_blue",
+        accent="ansi_yellow",
+        warning="ansi_yellow",
+        error="ansi_red",
+        success="ansi_green",
+        foreground="ansi_default",
+        background="ansi_default",
+        surface="ansi_default",
+        panel="ansi_default",
+        boost="ansi_default",
+        dark=True,
+        ansi=True,
+        variables={
+            "border": "ansi_green",
+            "border-blurred": "ansi_bright_black",
+            "block-cursor-foreground": "ansi_black",
+            "block-cursor-background": "ansi_green",
+            "input-cursor-background": "ansi_default",
+            "input-cursor-foreground": "ansi_default",
+            "input-selection-background": "ansi_bright_blue",
+            "input-selection-foreground": "ansi_black",
+            "screen-selection-background": "ansi_bright_blue",
+            "screen-selection-foreground": "ansi_black",
+        },
+    )
