@@ -5,6 +5,7 @@ Event orders: spec core §2.3. It must never end without `agent_end`, leave a ca
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from app.agent.config import AgentContext, AgentLoopConfig, EventSink, MessagesHook, TurnSummary
@@ -21,7 +22,7 @@ from app.agent.events import (
 from app.agent.tool import AbortSignal, tool_spec
 from app.agent.toolcalls import execute_tool_calls
 from app.ai.events import AssistantMessageEvent, StreamDone, StreamError, StreamStart
-from app.ai.messages import AssistantMessage, Context, ToolResultMessage
+from app.ai.messages import AssistantMessage, Context, ThinkingContent, ToolResultMessage
 from app.ai.stream import AssistantStream
 from app.errors import ErrorKind
 
@@ -114,6 +115,7 @@ class _Run:
         started = False
         failure: Exception | None = None
         partial: AssistantMessage | None = None
+        clock = _ThinkingClock()
         with self.signal.guard() as scope:
 
             def on_event(event: AssistantMessageEvent) -> None:
@@ -126,6 +128,7 @@ class _Run:
                         self.sink.emit_now(MessageStart(event.partial))
                     else:
                         partial = event.partial
+                        clock.note(event)
                         self.sink.emit_now(MessageUpdate(event.partial, event))
                 except Exception as error:  # a listener failed: stop the stream here, raise it below
                     failure = error
@@ -208,6 +211,23 @@ class _Run:
         message.stop_reason = "aborted"
         message.error_message = ABORTED_TEXT
         return message
+
+
+class _ThinkingClock:
+    """Writes how long each thinking block took, up to whatever came after it."""
+
+    def __init__(self) -> None:
+        self._open: tuple[ThinkingContent, float] | None = None
+
+    def note(self, event: AssistantMessageEvent) -> None:
+        if event.type == "thinking_start":
+            block = event.partial.content[event.content_index]
+            if isinstance(block, ThinkingContent):
+                self._open = (block, time.monotonic())
+        elif self._open is not None and event.type in ("thinking_end", "text_start", "toolcall_start"):
+            block, began = self._open
+            block.duration_ms = int((time.monotonic() - began) * 1000)
+            self._open = None
 
 
 class _HookError(Exception):

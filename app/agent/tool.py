@@ -74,13 +74,40 @@ class AgentTool(Protocol):
     `prompt_snippet` (one line) and `prompt_guidelines` go into the system prompt.
     """
 
-    name: str
-    label: str
-    description: str
-    parameters: type[BaseModel] | dict[str, Any]
-    execution_mode: ToolExecutionMode | None
-    prompt_snippet: str
-    prompt_guidelines: tuple[str, ...]
+    @property
+    def name(self) -> str:
+        """What the model calls it by."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """What a person reads."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What the model is told it does."""
+        ...
+
+    @property
+    def parameters(self) -> type[BaseModel] | dict[str, Any]:
+        """A pydantic model, or a JSON schema object."""
+        ...
+
+    @property
+    def execution_mode(self) -> ToolExecutionMode | None:
+        """None: as the run says."""
+        ...
+
+    @property
+    def prompt_snippet(self) -> str:
+        """One line for the system prompt; empty: not listed."""
+        ...
+
+    @property
+    def prompt_guidelines(self) -> tuple[str, ...]:
+        """Bullets for the system prompt."""
+        ...
 
     def prepare_arguments(self, raw: dict[str, Any]) -> dict[str, Any]:
         """Mend arguments of an older shape before they are validated; returns `raw` when nothing is to be done."""

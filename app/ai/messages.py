@@ -82,12 +82,16 @@ class TextContent(WireModel):
 
 
 class ThinkingContent(WireModel):
-    """Reasoning; with `redacted` the signature holds the encrypted payload and the text is a stand-in."""
+    """Reasoning; with `redacted` the signature holds the encrypted payload and the text is a stand-in.
+
+    `duration_ms` is ours: how long the model thought, written by the loop.
+    """
 
     type: Literal["thinking"] = "thinking"
     thinking: LenientText = ""
     thinking_signature: str | None = None
     redacted: bool | None = None
+    duration_ms: int | None = None
 
 
 class ImageContent(WireModel):

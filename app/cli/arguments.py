@@ -58,7 +58,8 @@ def parse_arguments(argv: list[str]) -> Arguments:
         if word == "--":
             result.messages += waiting
             break
-        name, has_value, value = word.partition("=")
+        name, equals, value = word.partition("=")
+        has_value = bool(equals)
         option = _BY_NAME.get(word) or (_BY_NAME.get(name) if has_value else None)
         if option is not None:
             _take(result, option, name if has_value and word not in _BY_NAME else word, value, has_value, waiting)

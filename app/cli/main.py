@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from app.cli.arguments import Arguments, parse_arguments
 from app.errors import PinyonError, UsageError
@@ -26,12 +26,12 @@ def run(argv: list[str]) -> int:
     except PinyonError as error:
         return _failed(str(error), error.exit_code)
     except BaseExceptionGroup as group:
-        error = _first(group)
-        if isinstance(error, PinyonError):
-            return _failed(str(error), error.exit_code)
-        if isinstance(error, KeyboardInterrupt):
+        cause = _first(group)
+        if isinstance(cause, PinyonError):
+            return _failed(str(cause), cause.exit_code)
+        if isinstance(cause, KeyboardInterrupt):
             return 128 + signal.SIGINT
-        return _failed(_unexpected(error), 1)
+        return _failed(_unexpected(cause), 1)
     except Exception as error:
         return _failed(_unexpected(error), 1)
 
@@ -91,7 +91,7 @@ def _print(arguments: Arguments, cwd: Path) -> int:
 
     async def go() -> int:
         session = await open_agent_session(start_options(arguments, cwd))
-        mode = "json" if arguments.mode == "json" else "text"
+        mode: Literal["text", "json"] = "json" if arguments.mode == "json" else "text"
         return await run_print_mode(session, prompt.text, prompt.images, mode=mode, partials=arguments.json_partials)
 
     return anyio.run(go)

@@ -7,7 +7,7 @@ import sys
 
 def list_models(words: str) -> int:
     """Print one model a line; `words` (all must occur) narrow the list. Exit code 0, 1 when none fits."""
-    from app.ai.models_file import ModelRegistry
+    from app.ai.catalogue import ModelRegistry
     from app.config.paths import config_dir
     from app.modes.output import complain
 

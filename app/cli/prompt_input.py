@@ -42,7 +42,8 @@ def read_stdin(has_message: bool) -> str:
 
 def gather_prompt(arguments: Arguments, stdin: str, cwd: Path) -> PromptInput:
     """The prompt. Raises UsageError for an @file that can't be read and is not plainly text."""
-    names, texts = [], []
+    names: list[str] = []
+    texts: list[str] = []
     for name in arguments.files:
         looks_like_text = any(c.isspace() for c in name) and not (cwd / Path(name).expanduser()).exists()
         (texts if looks_like_text else names).append(name)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.session.listing import SessionInfo
 
 USAGE = "pinyon sessions [list] [--json] [--all] | inspect FILE [--json]"
 
@@ -42,9 +45,10 @@ def _inspect(path: Path, as_json: bool) -> int:
 
 
 def _list(as_json: bool, everywhere: bool) -> int:
+    from app.modes.output import clean
     from app.session.listing import list_sessions
 
-    found = list_sessions(None if everywhere else Path.cwd())
+    found = list_sessions(None if everywhere else str(Path.cwd()))
     if as_json:
         _say(json.dumps([_row(info) for info in found], ensure_ascii=False, indent=1))
         return 0
@@ -52,18 +56,21 @@ def _list(as_json: bool, everywhere: bool) -> int:
         _say("no sessions" if everywhere else "no sessions of this folder (--all: of every folder)")
     for info in found:
         row = _row(info)
-        _say(f"{row['id'][:13]}  {row['modified'][:16]}  {row['name'] or row['firstMessage']}")
+        title = clean(row["name"] or row["firstMessage"]).replace("\n", " ")
+        _say(f"{row['id'][:13]}  {row['modified'][:16].replace('T', ' ')}  {title[:100]}")
     return 0
 
 
-def _row(info: Any) -> dict[str, Any]:
+def _row(info: SessionInfo) -> dict[str, Any]:
+    from app.session.entries import ms_to_iso
+
     return {
         "id": info.id,
         "path": str(info.path),
         "cwd": info.cwd,
         "name": info.name,
-        "created": info.created,
-        "modified": info.modified,
+        "created": ms_to_iso(info.created_ms),
+        "modified": ms_to_iso(info.modified_ms),
         "messageCount": info.message_count,
         "firstMessage": info.first_message,
     }

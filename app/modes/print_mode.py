@@ -64,7 +64,7 @@ async def run_print_mode(
     async with session:
         session.subscribe(on_event)
         if mode == "json":
-            output.line(json.dumps(session.session.header(), ensure_ascii=False, separators=(",", ":")))
+            output.line(json.dumps(session.session.header, ensure_ascii=False, separators=(",", ":")))
         async with anyio.create_task_group() as group:
             group.start_soon(watch_signals)
             await anyio.lowlevel.checkpoint()

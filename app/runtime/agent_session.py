@@ -25,11 +25,11 @@ from app.agent.events import (
 )
 from app.agent.state import AgentState
 from app.agent.tool import AbortSignal, AgentTool
+from app.ai.catalogue import ModelRegistry
 from app.ai.messages import AssistantMessage, ImageContent, Model, TextContent, ThinkingLevel, UserMessage
-from app.ai.models_file import ModelRegistry
 from app.ai.stream import StreamFn, StreamOptions, stream
 from app.config.settings import Settings
-from app.errors import ConfigError, PinyonError, WriteFailedError
+from app.errors import ConfigError, ModelError, PinyonError, WriteFailedError
 from app.runtime.events import (
     AutoRetryEnd,
     AutoRetryStart,
@@ -176,7 +176,7 @@ class AgentSession:
         if self.is_busy:
             raise AgentBusyError("the agent is at work: steer it, or wait for it to end")
         async with self._lock:
-            self.require_auth()
+            await self.require_auth()
             for message in self._held:
                 await self._keep(message)
             self._held.clear()
@@ -218,15 +218,14 @@ class AgentSession:
                 await self.agent.wait_for_idle()
             await anyio.lowlevel.checkpoint()
 
-    def require_auth(self) -> None:
+    async def require_auth(self) -> None:
         """Raise ConfigError when the present model can't be asked for want of a key."""
         model = self.agent.state.model
         if not self.registry.has_auth(model):
-            raise ConfigError(
-                f"{model.provider}/{model.id}",
-                "no API key is known for this provider",
-                hint=self.registry.auth_hint(model),
-            )
+            try:
+                await self.registry.request_auth(model)
+            except ModelError as error:
+                raise ConfigError(self.registry.path, error.message, hint=error.hint) from error
 
     def last_answer(self) -> AssistantMessage | None:
         """The last assistant message of the conversation."""
@@ -326,8 +325,8 @@ class AgentSession:
         return block_images(sent) if self.settings.images.block_images else sent
 
     async def _auth(self, model: Model) -> StreamOptions:
-        api_key, headers = await self.registry.request_auth(model)
-        return StreamOptions(api_key=api_key, headers=headers)
+        auth = await self.registry.request_auth(model)
+        return StreamOptions(api_key=auth.api_key, headers=auth.headers)
 
 
 def _text(message: AgentMessage) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -10,17 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.agent.tool import AgentTool
+from app.ai.catalogue import ModelRegistry, default_models
 from app.ai.messages import Model, ThinkingLevel
-from app.ai.models_file import ModelRegistry
-from app.ai.resolve import choose_model, clamp_level, resolve_cli_model
+from app.ai.resolve import as_level, choose_initial, clamp_level, resolve_cli, resolve_scope
 from app.config import paths
 from app.config.settings import Settings, load_settings
 from app.config.trust import is_trusted
 from app.errors import PinyonError, SessionBusyError, UsageError
-from app.resources.context_files import load_context_files
+from app.resources.context_files import ContextFile, load_context_files
 from app.resources.system_prompt import PromptParts, build_system_prompt
 from app.runtime.agent_session import AgentSession, SessionParts
 from app.runtime.events import NoteLevel
+from app.session.forks import fork_from
 from app.session.listing import find_session, most_recent
 from app.session.session import Session
 from app.tools.builtin import builtin_tools
@@ -67,7 +67,7 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
     context = session.context()
     model, level = _choose(options, settings, registry, context, notes)
     if options.api_key is not None:
-        registry.set_api_key(model.provider, options.api_key)
+        registry.credentials.use_for_this_run(model.provider, options.api_key)
     holder: list[AgentSession] = []
     tool_context = ToolContext(
         cwd=options.cwd,
@@ -75,7 +75,6 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
         command_prefix=settings.shell_command_prefix,
         auto_resize_images=settings.images.auto_resize,
         model_sees_images=lambda: "image" in holder[0].agent.state.model.input,
-        output_dir=Path(tempfile.gettempdir()),
     )
     tools = _pick_tools(builtin_tools(tool_context), options.tools)
     made = AgentSession(
@@ -101,54 +100,67 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
 
 async def open_session(options: StartOptions, settings: Settings, notes: Notes) -> Session:
     """The session that the options name, else a new one; a busy one is forked, with a note."""
-    folder = options.session_dir or settings.session_dir
-    session_dir = Path(folder).expanduser() if folder else None
+    session_dir = _session_dir(options.session_dir or settings.session_dir)
     if options.no_session:
         return Session.in_memory(options.cwd)
-    source: Path | None = None
+    cwd = str(options.cwd)
     if options.fork is not None:
-        return await Session.fork_from(find_session(options.fork, options.cwd, session_dir), options.cwd, session_dir)
+        return await fork_from(_existing(options.fork, cwd, session_dir), cwd, session_dir)
+    source: Path | None = None
     if options.session is not None:
-        source = find_session(options.session, options.cwd, session_dir)
+        found = find_session(options.session, cwd, session_dir)
+        if not found.exists:
+            return Session.create(cwd, session_dir, path=found.path)
+        source = found.path
     elif options.continue_:
-        source = most_recent(options.cwd, session_dir)
+        source = most_recent(cwd, session_dir)
         if source is None:
             notes.append(("there is no earlier session of this folder: this is a new one", "info"))
     if source is None:
-        return Session.create(options.cwd, session_dir)
+        return Session.create(cwd, session_dir)
     try:
         session = await Session.open(source)
     except SessionBusyError as error:
-        session = await Session.fork_from(source, options.cwd, session_dir)
-        notes.append((f"{error} This is a copy of it: {session.path}", "warning"))
+        session = await fork_from(source, cwd, session_dir)
+        notes.append((f"{error}. This is a copy of it: {session.path}", "warning"))
     notes += [(note, "warning") for note in session.notes]
     return session
+
+
+def _existing(reference: str, cwd: str, session_dir: Path | None) -> Path:
+    found = find_session(reference, cwd, session_dir)
+    if not found.exists:
+        raise UsageError(f"there is no session {reference}", "pinyon sessions lists them")
+    return found.path
+
+
+def _session_dir(folder: str | None) -> Path | None:
+    return Path(folder).expanduser().absolute() if folder else None
 
 
 def _choose(
     options: StartOptions, settings: Settings, registry: ModelRegistry, context: SessionContext, notes: Notes
 ) -> tuple[Model, ThinkingLevel]:
-    models = registry.models()
-    level = options.thinking
-    model: Model | None = None
-    if options.model is not None or options.provider is not None:
-        chosen = resolve_cli_model(models, options.provider, options.model)
-        model, level = chosen.model, level or chosen.thinking_level
-        if chosen.warning:
-            notes.append((chosen.warning, "warning"))
-    elif context.model is not None:
-        model = registry.find(*context.model)
-        if model is None or not registry.has_auth(model):
-            wanted = "/".join(context.model)
-            model = choose_model(models, settings, registry.has_auth)
-            notes.append(
-                (f"{wanted} of this session can't be asked now: {model.provider}/{model.id} answers", "warning")
-            )
-    if model is None:
-        model = choose_model(models, settings, registry.has_auth)
-    stored = context.thinking_level if context.messages else None
-    wished: ThinkingLevel = level or stored or settings.default_thinking_level or "medium"
-    return model, clamp_level(model, wished)
+    models, available, defaults = registry.models(), registry.available(), default_models()
+    scope = resolve_scope(settings.enabled_models or (), available)
+    notes += [(warning, "warning") for warning in scope.warnings]
+    restored = (context.model.provider, context.model.model_id) if context.messages and context.model else None
+    chosen = choose_initial(
+        models,
+        available,
+        defaults,
+        cli=resolve_cli(options.provider, options.model, models, defaults, registry.has_auth),
+        scope=scope.matches,
+        restored=restored,
+        saved=(settings.default_provider, settings.default_model),
+    )
+    if chosen is None:
+        raise UsageError("there is no model to ask", "pinyon --list-models lists what is known")
+    if chosen.warning:
+        notes.append((chosen.warning, "warning"))
+    stored = as_level(context.thinking_level) if context.messages else None
+    wished = options.thinking or chosen.level or stored or settings.default_thinking_level or "medium"
+    return chosen.model, clamp_level(chosen.model, wished)
 
 
 def _pick_tools(tools: list[AgentTool], names: Sequence[str] | None) -> list[AgentTool]:
@@ -162,7 +174,7 @@ def _pick_tools(tools: list[AgentTool], names: Sequence[str] | None) -> list[Age
 
 
 def _prompt_builder(options: StartOptions, notes: Notes) -> Callable[[Sequence[AgentTool]], str]:
-    files = []
+    files: list[ContextFile] = []
     if not options.no_context_files:
         files, problems = load_context_files(options.cwd, paths.config_dir())
         notes += [(problem, "warning") for problem in problems]

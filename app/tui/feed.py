@@ -1,0 +1,341 @@
+"""From SessionEvents to transcript blocks, and from a stored branch to blocks; it must never touch the session.
+
+Block ids: an entry's id for what an entry holds alone, `entry/index` for the blocks of an answer, the call's id for a
+tool call. While an entry is not stored yet it has a provisional id, renamed when `EntryAppended` tells the real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from widgets.blocks import (
+    AssistantBlock,
+    BashBlock,
+    Block,
+    CustomBlock,
+    ErrorBlock,
+    InterruptedBlock,
+    NoteBlock,
+    SummaryBlock,
+    ThinkingBlock,
+    ToolBlock,
+    UserBlock,
+)
+
+if TYPE_CHECKING:
+    from app.ai.events import AssistantMessageEvent
+    from app.ai.messages import AssistantMessage
+    from app.runtime.events import NoteLevel
+    from widgets.transcript import Transcript
+
+
+class TranscriptFeed:
+    """Keeps one transcript in step with one session."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._count = 0
+        self._streaming: list[Block | None] = []
+        self._stream_key = ""
+        self._calls: dict[str, ToolBlock] = {}
+        self._seen_calls: set[str] = set()
+        self._bash: dict[str, BashBlock] = {}
+        self._pending: list[tuple[Any, list[Block]]] = []
+        self.entry_of_block: dict[str, str] = {}
+
+    def clear(self) -> None:
+        """Forget everything (another session)."""
+        self.__init__(self._transcript)  # type: ignore[misc]
+        self._transcript.clear()
+
+    # -- a stored branch ------------------------------------------------------------------------------------------
+
+    def show_branch(self, entries: Iterable[tuple[str, Any]], siblings: dict[str, tuple[int, int]]) -> None:
+        """Show the messages of a branch, (entry id, message) in order; replaces what is there."""
+        self.clear()
+        blocks: list[Block] = []
+        for entry_id, message in entries:
+            made = self._blocks_of(entry_id, message, siblings.get(entry_id))
+            for block in made:
+                self.entry_of_block[block.id] = entry_id
+            blocks += made
+        self._calls.clear()
+        self._transcript.set_blocks(blocks)
+
+    def _blocks_of(self, key: str, message: Any, siblings: tuple[int, int] | None) -> list[Block]:
+        match getattr(message, "role", ""):
+            case "user":
+                text, images = _text_and_images(message.content)
+                return [UserBlock(key, text, siblings=siblings, images=images)]
+            case "assistant":
+                return self._answer_blocks(key, message)
+            case "toolResult":
+                if (call := self._calls.pop(message.tool_call_id, None)) is not None:
+                    call.set_result(message)
+                    return []
+                return [self._tool(message.tool_call_id or key, message.tool_name, {}, message)]
+            case "bashExecution":
+                return [
+                    BashBlock(
+                        key,
+                        message.command,
+                        message.output,
+                        exit_code=message.exit_code,
+                        cancelled=message.cancelled,
+                        excluded=bool(message.exclude_from_context),
+                        full_output_path=message.full_output_path,
+                    )
+                ]
+            case "branchSummary":
+                return [SummaryBlock(key, "branch", message.summary)]
+            case "compactionSummary":
+                return [SummaryBlock(key, "compaction", message.summary, message.tokens_before)]
+            case "custom":
+                if not message.display:
+                    return []
+                return [CustomBlock(key, message.custom_type, _text_and_images(message.content)[0])]
+            case _:
+                return []
+
+    def _answer_blocks(self, key: str, message: AssistantMessage) -> list[Block]:
+        blocks: list[Block] = []
+        for index, content in enumerate(message.content):
+            block_id = f"{key}/{index}"
+            match content.type:
+                case "text":
+                    if content.text.strip():
+                        blocks.append(AssistantBlock(block_id, content.text, finished=True))
+                case "thinking":
+                    if content.thinking.strip():
+                        seconds = None if content.duration_ms is None else content.duration_ms / 1000
+                        blocks.append(ThinkingBlock(block_id, content.thinking, elapsed_s=seconds))
+                case "toolCall":
+                    tool = self._tool(content.id, content.name, content.arguments, None)
+                    self._calls[content.id] = tool
+                    blocks.append(tool)
+        return blocks + self._endings(key, message)
+
+    def _endings(self, key: str, message: AssistantMessage) -> list[Block]:
+        if message.stop_reason == "aborted":
+            return [InterruptedBlock(f"{key}/end")]
+        if message.stop_reason == "error":
+            return [ErrorBlock(f"{key}/end", message.error_message or "the request failed")]
+        if message.stop_reason == "length":
+            return [NoteBlock(f"{key}/end", "cut at the model's output limit", "warning")]
+        return []
+
+    def _tool(self, call_id: str, name: str, params: dict[str, Any], result: Any) -> ToolBlock:
+        block_id, twin = call_id or self._key("call"), 2
+        while block_id in self._seen_calls:  # some providers give the same id twice in a session
+            block_id, twin = f"{call_id}#{twin}", twin + 1
+        self._seen_calls.add(block_id)
+        return ToolBlock(block_id, name, params, result)
+
+    # -- what happens now -----------------------------------------------------------------------------------------
+
+    def message_started(self, message: Any) -> None:
+        """A message begins. An answer's blocks come with its updates; a tool's result belongs to its call."""
+        role = getattr(message, "role", "")
+        if role == "assistant":
+            self._streaming, self._stream_key = [], self._key("answer")
+        elif role != "toolResult":
+            blocks = self._blocks_of(self._key("entry"), message, None)
+            for block in blocks:
+                self._transcript.append_block(block)
+            self._pending.append((message, blocks))
+
+    def message_updated(self, event: AssistantMessageEvent) -> None:
+        """One token: the growing block alone is touched."""
+        match event.type:
+            case "text_delta":
+                block = self._streaming_block(event.content_index)
+                if isinstance(block, AssistantBlock):
+                    block.append(event.delta)
+                    self._transcript.touch(block.id)
+            case "thinking_delta":
+                block = self._streaming_block(event.content_index)
+                if isinstance(block, ThinkingBlock):
+                    block.append(event.delta)
+                    self._transcript.touch(block.id)
+            case "toolcall_delta" | "toolcall_end":
+                block = self._streaming_block(event.content_index)
+                content = event.partial.content[event.content_index]
+                if isinstance(block, ToolBlock) and content.type == "toolCall":
+                    block.name = content.name
+                    block.set_params(content.arguments)
+                    self._transcript.touch(block.id)
+            case "text_start" | "thinking_start" | "toolcall_start":
+                self._finish_thinking()
+                self._open(event.content_index, event.partial)
+            case "text_end" | "thinking_end":
+                self._finish(event.content_index)
+            case _:
+                pass
+
+    def message_ended(self, message: Any) -> None:
+        """The message is final: what did not stream is shown now, endings too."""
+        if getattr(message, "role", "") != "assistant":
+            return
+        for index in range(len(self._streaming)):
+            self._finish(index)
+        shown = [block for block in self._streaming if block is not None]
+        if not shown and message.content:
+            shown = self._answer_blocks(self._stream_key, message)
+            for block in shown:
+                self._transcript.append_block(block)
+        else:
+            for call, content in zip(self._streaming, message.content, strict=False):
+                if isinstance(call, ToolBlock) and content.type == "toolCall":
+                    call.name = content.name
+                    call.set_params(content.arguments)
+                    self._calls[content.id] = call
+                    self._transcript.touch(call.id)
+            endings = self._endings(self._stream_key, message)
+            for block in endings:
+                self._transcript.append_block(block)
+            shown += endings
+        if message.stop_reason in ("error", "aborted"):
+            self._drop_calls(message)
+        self._pending.append((message, shown))
+        self._streaming = []
+
+    def tool_started(self, call_id: str, name: str, params: dict[str, Any]) -> None:
+        """A call runs."""
+        block = self._calls.get(call_id)
+        if block is None:
+            block = self._calls[call_id] = self._tool(call_id, name, params, None)
+            self._transcript.append_block(block)
+        block.start()
+        self._transcript.touch(block.id)
+
+    def tool_updated(self, call_id: str, partial: Any) -> None:
+        """A call has something to show."""
+        if (block := self._calls.get(call_id)) is not None:
+            block.set_partial(Outcome(partial, is_error=False))
+            self._transcript.touch(block.id)
+
+    def tool_ended(self, call_id: str, result: Any, is_error: bool) -> None:
+        """A call ended; its duration comes with the result's message."""
+        if (block := self._calls.get(call_id)) is not None:
+            block.set_result(Outcome(result, is_error=is_error))
+            self._transcript.touch(block.id)
+
+    def result_stored(self, message: Any) -> None:
+        """The result's message, which knows how long the call took."""
+        if (block := self._calls.pop(message.tool_call_id, None)) is not None:
+            block.set_result(message)
+            self._transcript.touch(block.id)
+
+    def entry_appended(self, entry_id: str, message: Any) -> None:
+        """The message has its entry: blocks get their final ids."""
+        place = next((i for i, (waiting, _) in enumerate(self._pending) if waiting is message), None)
+        if place is None:
+            return
+        for shown in self._pending.pop(place)[1]:
+            block = shown
+            final = block.id
+            if not isinstance(block, ToolBlock):
+                _, slash, tail = block.id.partition("/")
+                final = entry_id + slash + tail
+                self._transcript.rename_block(block.id, final)
+            self.entry_of_block[final] = entry_id
+
+    def bash_started(self, bash_id: str, command: str, excluded: bool) -> None:
+        """The user's own command begins."""
+        block = self._bash[bash_id] = BashBlock(self._key("bash"), command, excluded=excluded, running=True)
+        self._transcript.append_block(block)
+
+    def bash_output(self, bash_id: str, output: str) -> None:
+        """It said something more."""
+        if (block := self._bash.get(bash_id)) is not None:
+            block.append(output)
+            self._transcript.touch(block.id)
+
+    def bash_ended(self, bash_id: str, message: Any) -> None:
+        """It ended."""
+        if (block := self._bash.pop(bash_id, None)) is not None:
+            block.finish(message.exit_code, cancelled=message.cancelled, full_output_path=message.full_output_path)
+            self._transcript.touch(block.id)
+            self._pending.append((message, [block]))
+
+    def note(self, text: str, level: NoteLevel = "info") -> None:
+        """Show a remark of the program's own."""
+        self._transcript.append_block(NoteBlock(self._key("note"), text, level))
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _key(self, kind: str) -> str:
+        self._count += 1
+        return f"new-{kind}-{self._count}"
+
+    def _streaming_block(self, index: int) -> Block | None:
+        return self._streaming[index] if index < len(self._streaming) else None
+
+    def _open(self, index: int, partial: AssistantMessage) -> None:
+        while len(self._streaming) <= index:
+            self._streaming.append(None)
+        content = partial.content[index]
+        block: Block
+        match content.type:
+            case "text":
+                block = AssistantBlock(f"{self._stream_key}/{index}", content.text, finished=False)
+            case "thinking":
+                block = ThinkingBlock(f"{self._stream_key}/{index}", content.thinking, streaming=True)
+            case "toolCall":
+                block = self._tool(content.id or f"{self._stream_key}/{index}", content.name, {}, None)
+                block.set_params(content.arguments)
+        self._streaming[index] = block
+        self._transcript.append_block(block)
+
+    def _finish(self, index: int) -> None:
+        block = self._streaming_block(index)
+        if isinstance(block, AssistantBlock):
+            block.finish()
+        elif isinstance(block, ThinkingBlock):
+            if not block.is_running:
+                return
+            block.finish()
+        else:
+            return
+        self._transcript.touch(block.id)
+
+    def _finish_thinking(self) -> None:
+        for index, block in enumerate(self._streaming):
+            if isinstance(block, ThinkingBlock):
+                self._finish(index)
+
+    def _drop_calls(self, message: AssistantMessage) -> None:
+        """Calls of an answer that failed are not run: show them as such."""
+        for content in message.content:
+            if content.type == "toolCall" and (block := self._calls.pop(content.id, None)) is not None:
+                words = "interrupted" if message.stop_reason == "aborted" else "not run: the answer failed"
+                block.set_result(Outcome(None, is_error=True, text=words))
+                self._transcript.touch(block.id)
+
+
+class TextPart:
+    """A text block for an outcome that no tool gave."""
+
+    type = "text"
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class Outcome:
+    """What a renderer reads of a result (ToolOutcome)."""
+
+    duration_ms: int | None = None
+
+    def __init__(self, result: Any, *, is_error: bool, text: str = "") -> None:
+        self.content = [TextPart(text)] if result is None else result.content
+        self.details = getattr(result, "details", None)
+        self.is_error = is_error
+
+
+def _text_and_images(content: Any) -> tuple[str, int]:
+    if isinstance(content, str):
+        return content, 0
+    texts = [block.text for block in content if block.type == "text"]
+    return "\n".join(texts), sum(block.type == "image" for block in content)
