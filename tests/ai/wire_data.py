@@ -6,6 +6,7 @@ import http.server
 import json
 import socket
 import socketserver
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,6 +97,8 @@ class Server:
     body: bytes = b""
     step: int = 7
     hold: threading.Event | None = None
+    breaks: bool = False
+    tls: ssl.SSLContext | None = None
     reached: threading.Event = field(default_factory=threading.Event)
     gone: threading.Event = field(default_factory=threading.Event)
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -141,6 +144,9 @@ def serve(**members: Any) -> Iterator[Server]:
                     server.hold.wait(10)
                     self.close_connection = True
                     return
+                if server.breaks:
+                    self.close_connection = True
+                    return
                 self.wfile.write(b"0\r\n\r\n")
             except OSError:
                 server.gone.set()
@@ -161,7 +167,10 @@ def serve(**members: Any) -> Iterator[Server]:
             pass
 
     with Threads(("127.0.0.1", 0), Handler) as listener:
-        server.url = f"http://127.0.0.1:{listener.server_address[1]}"
+        if server.tls is not None:
+            listener.socket = server.tls.wrap_socket(listener.socket, server_side=True)
+        scheme = "https" if server.tls else "http"
+        server.url = f"{scheme}://127.0.0.1:{listener.server_address[1]}"
         thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:

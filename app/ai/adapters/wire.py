@@ -7,13 +7,14 @@ request, and a `Reader` that turns events into blocks.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from app.ai.adapters.blocks import MessageBuilder, Reason
 from app.ai.arguments import load_json
 from app.ai.http import WireRequest, post_stream
-from app.ai.http_errors import body_fault, fault_error, is_page, model_error
+from app.ai.http_errors import body_fault, fault_error, is_page, model_error, redacted
 from app.ai.messages import AssistantMessage, Model
 from app.ai.sse import SseEvent, SseParser
 from app.ai.stream import Emit, StreamOptions
@@ -23,6 +24,9 @@ from app.errors import ErrorKind, ModelError
 _AFTER_FINISH_S = 5.0
 # After the end mark only the end of the body is due; reading it lets the connection be used again.
 _AFTER_END_S = 0.1
+_ADDRESS = re.compile(
+    r"https?://(?:[^\s/@]+@)?(?:[^\s/?#@:\[\]]+|\[[0-9a-fA-F:.%]+\])(?::\d+)?(?:[/?][^\s#]*)?", re.IGNORECASE
+)
 # As much of a body without events as is needed to say what it is.
 _HEAD_BYTES = 64 * 1024
 
@@ -66,7 +70,7 @@ class WireStream:
         builder = MessageBuilder(self._model, emit)
         try:
             request = self._request()
-            reading = Reading(builder, self._reader(builder, request.host()), request.host(), request.secrets)
+            reading = Reading(builder, self._reader(builder, request.host()), request.host())
             try:
                 await post_stream(
                     request,
@@ -80,6 +84,7 @@ class WireStream:
                     raise
             reason = reading.finish()
         except ModelError as error:
+            error.message = redacted(error.message, _secrets(self._model, self._options))
             return builder.fail(error)
         except Exception as error:
             what = f"Pinyon failed while reading the answer: {type(error).__name__}: {error}"
@@ -93,11 +98,10 @@ class WireStream:
 class Reading:
     """The state of reading one body."""
 
-    def __init__(self, builder: MessageBuilder, reader: Reader, host: str, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(self, builder: MessageBuilder, reader: Reader, host: str) -> None:
         self._builder = builder
         self._reader = reader
         self._host = host
-        self._secrets = secrets
         self._parser = SseParser()
         self._head = bytearray()
         self._events = 0
@@ -154,7 +158,7 @@ class Reading:
                 return
             data = self._mended(event, is_last=is_last)
         if event.event == "error" and not (isinstance(data, dict) and "error" in data):
-            raise fault_error(self._host, data, secrets=self._secrets)
+            raise fault_error(self._host, data)
         if isinstance(data, dict):
             self._reader.read(event.event, data)
 
@@ -181,8 +185,17 @@ class Reading:
             return model_error(ErrorKind.GARBAGE, f"{self._host} answered with a web page instead of a stream")
         fault = body_fault(text)
         if fault is not None:
-            return fault_error(self._host, fault, secrets=self._secrets)
+            return fault_error(self._host, fault)
         return model_error(ErrorKind.GARBAGE, f"{self._host} answered with something that is no stream of events")
+
+
+def _secrets(model: Model, options: StreamOptions) -> tuple[str, ...]:
+    """What no error text may show: the key, and headers that carry one."""
+    found = [options.api_key or ""]
+    for name, value in (*(model.headers or {}).items(), *options.headers.items()):
+        if any(mark in name.lower() for mark in ("auth", "key", "token", "secret", "cookie")):
+            found += [value, value.removeprefix("Bearer ").strip()]
+    return tuple(found)
 
 
 def json_body(payload: dict[str, Any]) -> bytes:
@@ -198,7 +211,7 @@ def json_body(payload: dict[str, Any]) -> bytes:
 def endpoint(model: Model, path: str, version: str = "") -> str:
     """The address for `path` below the model's base URL; `version` is put in between unless the base ends in it.
 
-    Raises ModelError when the model has no base URL.
+    Raises ModelError when the model has no base URL, or one that is no web address.
     """
     base = model.base_url.strip().rstrip("/")
     if not base:
@@ -206,6 +219,12 @@ def endpoint(model: Model, path: str, version: str = "") -> str:
             ErrorKind.BAD_REQUEST,
             f"No address is known for the provider {model.provider!r}",
             hint="Set its baseUrl in models.json",
+        )
+    if not _ADDRESS.fullmatch(base):
+        raise ModelError(
+            ErrorKind.BAD_REQUEST,
+            f"The baseUrl {base!r} of the provider {model.provider!r} is no web address",
+            hint="Correct it in models.json; it begins with http:// or https://",
         )
     if base.endswith(path):
         return base
