@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from renderers.markdown_blocks import BlockParser
 from renderers.markdown_leaf import Container, Leaf
-from renderers.markdown_views import Frame, LeafView, view_of
 from renderers.markdown_rows import Row, fit
+from renderers.markdown_views import Frame, LeafView, view_of
 from renderers.text import cell_width
 
 MIN_CONTENT_CELLS = 4

@@ -1,0 +1,61 @@
+"""Every colour token that renderers name is one that a theme defines."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from textual.color import Color
+
+import renderers.palette
+from renderers.palette import THEME_TOKENS, TOKENS, defaults, style_resolver
+
+
+@pytest.mark.parametrize("dark", [True, False])
+def test_every_token_resolves_to_a_colour(dark: bool) -> None:
+    get_style = style_resolver(dark)
+    for name in (*TOKENS, *THEME_TOKENS):
+        assert get_style(f"${name}").foreground is not None, name
+
+
+@pytest.mark.parametrize(("dark", "ansi"), [(True, False), (False, False), (True, True)])
+def test_defaults_are_colours_that_textual_reads(dark: bool, ansi: bool) -> None:
+    values = defaults(dark, ansi)
+    assert set(values) == set(TOKENS)
+    for colour in values.values():
+        assert Color.parse(colour).ansi is not None or not ansi
+
+
+def test_a_mistyped_token_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"\$diff-ad"):
+        style_resolver()("bold $diff-ad")
+
+
+def test_renderers_name_no_token_that_is_not_listed() -> None:
+    known = {*TOKENS, *THEME_TOKENS}
+    for path in Path(renderers.palette.__file__).parent.glob("*.py"):
+        for literal in re.findall(
+            r"[\"']((?:[a-z]+ )*(?:on )?\$[a-z][a-z0-9-]*(?: on \$[a-z0-9-]+)?)[\"']", path.read_text()
+        ):
+            for token in re.findall(r"\$([a-z0-9-]+)", literal):
+                assert token in known, f"{path.name}: ${token}"
+
+
+@pytest.mark.parametrize(("dark", "ground"), [(True, "#111111"), (False, "#fafafa")])
+def test_text_colours_can_be_read(dark: bool, ground: str) -> None:
+    quiet = {"gutter", "md-rule"}
+    background = Color.parse(ground)
+    for name, value in defaults(dark).items():
+        if name in quiet or name.endswith(("-background", "-word")):
+            continue
+        lighter, darker = sorted((_luminance(Color.parse(value)), _luminance(background)), reverse=True)
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, name
+
+
+def _luminance(colour: Color) -> float:
+    channels = [
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (channel / 255 for channel in (colour.r, colour.g, colour.b))
+    ]
+    return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
