@@ -9,7 +9,7 @@ from renderers.registry import DENSITIES, Density
 if TYPE_CHECKING:
     from textual.visual import Visual
 
-__all__ = ["DENSITIES", "Block", "BlockKind", "Density", "next_density"]
+__all__ = ["DENSITIES", "Block", "BlockKind", "Density", "fenced", "next_density", "rows_of"]
 
 BlockKind = Literal[
     "user", "assistant", "thinking", "tool", "bash", "summary", "custom", "error", "interrupted", "note"
@@ -77,3 +77,16 @@ class Block:
     def changed(self) -> None:
         """Note that it is to be drawn anew."""
         self.version += 1
+
+
+def rows_of(text: str, width: int) -> int:
+    """About how many rows a text takes: its lines, and its length over the width."""
+    return 1 + text.count("\n") + len(text) // max(1, min(width, 100))
+
+
+def fenced(text: str, language: str = "") -> str:
+    """The text in a Markdown fence longer than any in it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"

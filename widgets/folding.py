@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from widgets.block import Block
+from widgets.tool_blocks import ToolBlock
 
 if TYPE_CHECKING:
     from widgets.block_list import Slot
@@ -28,6 +30,11 @@ class FoldGroup:
         """Whether its members share one line now."""
         return len(self.members) > 1 and not self.is_open
 
+    def calls(self) -> list[tuple[str, Mapping[str, object]]]:
+        """Name and arguments of each call."""
+        blocks = (slot.block for slot in self.members)
+        return [(block.name, block.params) for block in blocks if isinstance(block, ToolBlock)]
+
     def changed(self) -> None:
         """Have all members drawn anew (at most MOST_MEMBERS)."""
         self.version += 1
@@ -37,8 +44,6 @@ class FoldGroup:
 
 def is_foldable(block: Block) -> bool:
     """Whether the block may share a line: a read-only tool call that succeeded."""
-    from widgets.tool_blocks import ToolBlock
-
     return isinstance(block, ToolBlock) and block.is_foldable
 
 

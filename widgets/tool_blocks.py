@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from renderers.folded import is_foldable
 from renderers.registry import ToolOutcome, default_density
-from widgets.block import Block, BlockKind, Density
+from widgets.block import Block, BlockKind, Density, fenced
 
 if TYPE_CHECKING:
     from textual.visual import Visual
-
-READ_ONLY = frozenset({"read", "grep", "find", "ls"})
 
 
 class ToolBlock(Block):
@@ -60,7 +59,7 @@ class ToolBlock(Block):
     @property
     def is_foldable(self) -> bool:
         """Whether it is a read-only call that succeeded."""
-        return not self._streaming and self.result is not None and not self.is_error and self.name in READ_ONLY
+        return not self._streaming and is_foldable(self.name, self.result)
 
     def set_params(self, params: Mapping[str, object]) -> None:
         """Take the arguments as far as they came."""
@@ -103,8 +102,6 @@ class ToolBlock(Block):
 
     def markdown(self) -> str:
         """The same with the output in a fence."""
-        from widgets.blocks import fenced
-
         output = self.output_text()
         return f"**{self.name}** `{self._call_text()}`" + (f"\n\n{fenced(output)}" if output else "")
 

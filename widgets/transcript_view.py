@@ -15,9 +15,8 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.style import Style
 from textual.visual import RenderOptions
-from textual.widget import Widget
 
-from widgets.block import Block, Density
+from widgets.block import Density
 from widgets.block_list import BlockList, Slot
 from widgets.repaint import changed_span
 from widgets.selection import MarkedText
@@ -64,14 +63,13 @@ class TranscriptView(ScrollView):
         self._recent: dict[Slot, None] = {}
         self._dirty: dict[Slot, None] = {}
         self._look: tuple[Size, Hashable] | None = None
+        self._look_drawn: tuple[Size, Hashable] | None = None
         self._epoch = 0
         self._rows: list[Row] = []
         self._lines: list[Strip | None] = []
         self._top_row = 0
         self._is_scheduled = False
         self._last_frame = 0.0
-        self._in_layout = False
-        self._thumb: tuple[int, ...] = ()
 
     # What a subclass decides
 
@@ -142,7 +140,6 @@ class TranscriptView(ScrollView):
                 regions.append(Region(span[0], y, span[1] - span[0], 1))
         if regions:
             self.refresh(*regions)
-        self.sync_scroll()
         self.after_frame()
 
     def render_line(self, y: int) -> Strip:
@@ -171,8 +168,6 @@ class TranscriptView(ScrollView):
         self.viewport.resize(look[0].height, width_changed=width_changed)
         self._look = self._look_drawn = look
         self._lay_out()
-
-    _look_drawn: tuple[Size, Hashable] | None = None
 
     def _lay_out(self) -> None:
         height = self.size.height
@@ -286,56 +281,6 @@ class TranscriptView(ScrollView):
         slot.drawn_for = None
         slot.block.release()
 
-    # Scrolling: Textual's numbers follow our anchor
-
-    def sync_scroll(self) -> None:
-        """Tell Textual where the window stands; the scroll bar is redrawn only when it would look different."""
-        height = self.size.height
-        total = max(self.blocks.total_rows, self._top_row + height)
-        self.set_reactive(Widget.virtual_size, Size(self.size.width, total))
-        self.set_reactive(Widget.scroll_y, float(self._top_row))
-        self.set_reactive(Widget.scroll_target_y, float(self._top_row))
-        if not total or not height:
-            return
-        thumb = (height, self._top_row * height * 8 // total, height * height * 8 // total)
-        if thumb != self._thumb:
-            self._thumb = thumb
-            bar = self.vertical_scrollbar
-            bar.window_virtual_size = total
-            bar.window_size = height
-            bar.position = self._top_row
-
-    def scroll_rows(self, rows: int) -> bool:
-        """Move the window down (negative: up); whether it moved."""
-        moved = self.viewport.scroll(rows)
-        self.redraw()
-        return moved
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Somebody else scrolled (a selection at the edge): move the anchor as far."""
-        rows = round(new_value) - self._top_row
-        if rows and not self._in_layout:
-            self.viewport.scroll(rows)
-            self.redraw()
-
-    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
-        self._in_layout = True  # Textual clamps scroll_y here: that is no wish of the reader
-        try:
-            return super()._size_updated(size, virtual_size, container_size, layout)
-        finally:
-            self._in_layout = False
-
-    def on_resize(self) -> None:
-        """Keep the reader's place at the new size."""
-        if not self.size:
-            return
-        if self._look is None or self._look != self._current_look():
-            self._prepare()
-            self.refresh()
-        self._thumb = ()
-        self.sync_scroll()
-        self.after_frame()
-
     def on_mount(self) -> None:
         """A theme's colours are in every strip."""
         self.app.theme_changed_signal.subscribe(self, lambda _theme: self.forget_colours())
@@ -345,10 +290,3 @@ class TranscriptView(ScrollView):
         self._epoch += 1
         self._look = None
         self.refresh()
-
-    def drop(self, block: Block) -> None:
-        """Forget what is kept for a block that left."""
-        slot = self.blocks.get(block.id)
-        if slot is not None:
-            self._recent.pop(slot, None)
-            self._dirty.pop(slot, None)

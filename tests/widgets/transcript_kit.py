@@ -15,12 +15,13 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
+from renderers.palette import defaults
 from widgets.block import Block, BlockKind, Density
 from widgets.repaint import changed_span
 from widgets.transcript import Transcript
 
 CSS = """
-Transcript { height: 1fr; background: #101010; color: #d0d0d0; }
+Transcript { height: 1fr; background: $background; color: $foreground; }
 .transcript--cursor { color: #80c080; }
 .transcript--pill { background: #404040; color: #ffffff; }
 .transcript--hit { background: #606000; }
@@ -96,6 +97,9 @@ class TranscriptApp(App[None]):
         super().__init__()
         self.first_blocks = blocks
         self.posted: list[Message] = []
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return defaults(self.current_theme.dark)
 
     def compose(self) -> ComposeResult:
         yield Transcript()
