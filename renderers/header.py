@@ -60,6 +60,10 @@ class Header(Visual):
         name = (f" {self.name}", "bold $tool-name") if self.name else ""
         return Content.assemble(indent, (mark + icon, style), name)
 
+    def _gap(self, width: int) -> int:
+        """Blanks before the subject: two after a name where there is room."""
+        return 2 if self.name and width >= 60 else 1
+
     def _chevron(self) -> str:
         if self.expanded is None:
             return "" if self.plain else " "
@@ -78,7 +82,7 @@ class Header(Visual):
         from renderers.text import cell_width, cut_cells, cut_middle
 
         left = self._left(width)
-        between = 2 if width >= 60 else 1
+        between = self._gap(width)
         parts = list(self.outcome)
         right = self._right(parts)
         extra = self.extra
@@ -116,7 +120,7 @@ class Header(Visual):
         left, subject, extra, right, gap = self._plan(width)
         if left.cell_length > width:
             return [strip_of((left,), style, options).crop(0, width)]
-        between = "  " if width >= 60 else " "
+        between = " " * self._gap(width)
         parts = [left]
         if subject or extra.plain:
             parts.append(Content(between))

@@ -114,7 +114,9 @@ class Body(Visual):
 
         word = "earlier" if self.keep_tail else "more"
         lines = f"{hidden:,} {word} line{'' if hidden == 1 else 's'}"
-        text = f"… {lines}" + (f"  ({self.hint})" if self.hint else "")
+        text = f"… {lines}"
+        if self.hint and len(text) + len(self.hint) + 4 <= inner:
+            text += f"  ({self.hint})"
         return EMPTY, Content.styled(cut_cells(text, inner), NOTE_STYLE)
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:

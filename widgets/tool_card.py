@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from rich.segment import Segment
+from rich.style import Style as RichStyle
 from textual.css.styles import RulesMap
 from textual.selection import Selection
 from textual.strip import Strip
@@ -86,9 +87,9 @@ class _Selectable(Visual):
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
         """The content's strips, marked."""
         strips = self._visual.render_strips(width, height, style, options)
-        return [self._marked(strip, row, options).apply_offsets(0, row) for row, strip in enumerate(strips)]
+        return [self._marked(strip, row, style, options).apply_offsets(0, row) for row, strip in enumerate(strips)]
 
-    def _marked(self, strip: Strip, row: int, options: RenderOptions) -> Strip:
+    def _marked(self, strip: Strip, row: int, style: Style, options: RenderOptions) -> Strip:
         if options.selection is None or options.selection_style is None:
             return strip
         span = options.selection.get_span(row)
@@ -99,8 +100,9 @@ class _Selectable(Visual):
         start, end = min(start, strip.cell_length), min(end, strip.cell_length)
         if end <= start:
             return strip
-        over = options.selection_style.rich_style
-        # Strip.apply_style would lay the style under the text's own; the selection must win.
+        # The selection's colour is half transparent: it is mixed with the ground first. Strip.apply_style would lay it
+        # under the text's own style, but it must win.
+        over = RichStyle(bgcolor=(style + options.selection_style).rich_style.bgcolor)
         parts = [Segment(text, over if own is None else own + over) for text, own, _ in strip.crop(start, end)]
         marked = Strip(parts, end - start)
         return Strip.join([strip.crop(0, start), marked, strip.crop(end, strip.cell_length)])

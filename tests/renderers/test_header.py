@@ -76,7 +76,7 @@ def test_whether_the_subject_is_whole_depends_on_the_width() -> None:
 
 @pytest.mark.parametrize("state", STATES)
 def test_the_simple_headers_show_state_icon_and_text(state: ToolState) -> None:
-    assert shown(render_header(state, "⚙", "Doing [red]it[/]\nnow")).endswith(" ⚙  Doing [red]it[/] now")
+    assert shown(render_header(state, "⚙", "Doing [red]it[/]\nnow")).endswith(" ⚙ Doing [red]it[/] now")
     assert shown(render_collapsible_header(state, "⚙", "Doing it", expanded=True)).endswith("▾")
     assert shown(render_collapsible_header(state, "⚙", "Doing it", expanded=False)).endswith("▸")
     assert len(draw(render_header(state, "⚙", "long " * 50), 30)) == 1
