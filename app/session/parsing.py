@@ -42,21 +42,37 @@ def _opaque(raw: RawMessage) -> OpaqueMessage:
 def _validated(model: type[BaseModel], raw: RawMessage) -> AgentMessage | None:
     try:
         return model.model_validate(raw)
-    except ValidationError as error:
-        faults = error
-    except Exception:  # a registered model's own validator: foreign code, the message stays opaque
-        return None
-    mended = _sound_text(raw)
+    except Exception:  # validators meet what nobody foresaw, a registered model's are foreign code: mend and try again
+        mended = _sound_text(raw)
+        if raw.get("role") in BUILTIN_MODELS:
+            mended = _sound_blocks(mended)
     for _ in range(_ROUNDS):
-        if not _mend(mended, faults):
-            return None
         try:
             return model.model_validate(mended)
         except ValidationError as error:
-            faults = error
-        except Exception:
+            if not _mend(mended, error):
+                return None
+        except Exception:  # no place is named, so there is nothing to take out
             return None
     return None
+
+
+def _sound_blocks(raw: RawMessage) -> RawMessage:
+    """The message with every block that its role can't hold turned into a text that names the kind."""
+    content = raw.get("content")
+    if isinstance(content, list):
+        fitting = ("text", "thinking", "toolCall") if raw.get("role") == "assistant" else ("text", "image")
+        raw["content"] = [block if _kind(block) in fitting else _named(block) for block in content]
+    return raw
+
+
+def _kind(block: object) -> str:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else "unknown"
+
+
+def _named(block: object) -> RawMessage:
+    return {"type": "text", "text": block if isinstance(block, str) else f"[{_kind(block)} block]"}
 
 
 def _sound_text(raw: RawMessage) -> RawMessage:
@@ -73,8 +89,7 @@ def _mend(raw: RawMessage, error: ValidationError) -> bool:
     """Take out what the deepest faults name. False when nothing was found to take out."""
     places = sorted((_place(raw, fault["loc"]) for fault in error.errors(include_url=False)), key=len, reverse=True)
     if not places or not places[0]:
-        # the faults were of the kind that the copy has mended already (surrogates): one more try is due
-        return bool(places)
+        return False
     deepest = len(places[0])
     for place in places:
         if len(place) == deepest:
@@ -86,7 +101,9 @@ def _place(raw: RawMessage, loc: tuple[int | str, ...]) -> tuple[int | str, ...]
     """The part of pydantic's location that exists in `raw`: names of union members in it are passed over."""
     node: Any = raw
     place: list[int | str] = []
-    for step in loc:
+    for number, step in enumerate(loc):
+        if isinstance(node, dict) and step == node.get("type") and number + 1 < len(loc):
+            continue  # the tag of a block, which may well have a member of the same name
         inside = isinstance(node, list) and isinstance(step, int) and step < len(node)
         if inside or (isinstance(node, dict) and step in node):
             node = node[step]
@@ -103,7 +120,6 @@ def _take_out(raw: RawMessage, place: tuple[int | str, ...]) -> None:
             return
     last = place[-1]
     if isinstance(node, list) and isinstance(last, int) and last < len(node):
-        kind = node[last].get("type") if isinstance(node[last], dict) else None
-        node[last] = {"type": "text", "text": f"[{kind if isinstance(kind, str) else 'unknown'} block]"}
+        node[last] = _named(node[last])
     elif isinstance(node, dict) and last in node:
         del node[last]

@@ -71,15 +71,23 @@ class Session(SessionView):
         if read_only:
             return await _in_thread(lambda: cls(SessionFile.read(path)))
         session = await _in_thread(lambda: cls(SessionFile.open(path)))
-        await session._close_open_calls()
+        try:
+            await session._close_open_calls()
+        except BaseException:
+            await session.close()
+            raise
         return session
 
     async def append_message(self, message: BaseModel, *, sync: bool = True) -> str:
         """Store a message under the leaf; gives its entry's id once it is written (with `sync`: on the disk).
 
+        An extension's message (role `custom`) becomes a `custom_message` entry, as pi stores it.
         Raises WriteFailedError: then it is not in the tree and the call may be made again.
         """
         dumped = message.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if dumped.get("role") == "custom":
+            members = {name: value for name, value in dumped.items() if name not in ("role", "timestamp")}
+            return await self._append("custom_message", sync=sync, **members)
         return await self._append("message", sync=sync, message=dumped)
 
     async def append_model_change(self, provider: str, model_id: str) -> str:

@@ -79,6 +79,18 @@ async def test_a_session_reads_back_as_it_was_written(work: Path) -> None:
     assert "日本".encode() in path.read_bytes()
 
 
+async def test_an_extensions_message_is_stored_as_the_reference_stores_it(work: Path) -> None:
+    session = Session.create(work, work)
+    await session.append_message(CustomMessage(custom_type="t", content="x", display=False, details={"k": None}))
+    row = lines_of(session.path)[1]
+    assert (row["type"], row["customType"], row["content"], row["display"]) == ("custom_message", "t", "x", False)
+    assert row["details"] == {"k": None}
+    (message,) = session.context().messages
+    assert isinstance(message, CustomMessage)
+    assert not message.display
+    await session.close()
+
+
 async def test_concurrent_appends_make_one_chain(work: Path) -> None:
     session = Session.create(work, work)
     async with anyio.create_task_group() as group:
