@@ -103,6 +103,7 @@ class TranscriptScroll(TranscriptView):
             self.refresh()
         self._thumb = ()
         self.after_frame()
+        self.flush()
 
     def _on_focus(self, event: events.Focus) -> None:
         event.prevent_default()  # the base class repaints the whole widget, for a border that we don't have

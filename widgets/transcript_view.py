@@ -13,6 +13,7 @@ from textual import constants
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from textual.css.styles import RulesMap
-    from textual.strip import Strip
     from textual.visual import Visual
 
 FRAMES_PER_SECOND = 30
@@ -62,6 +62,8 @@ class TranscriptView(ScrollView):
         """How many times a block was rendered: what the growth tests count."""
         self._recent: dict[Slot, None] = {}
         self._dirty: dict[Slot, None] = {}
+        self._width = 0
+        self._styles_kept: RowStyles | None = None
         self._look: tuple[Size, Hashable] | None = None
         self._look_drawn: tuple[Size, Hashable] | None = None
         self._epoch = 0
@@ -127,7 +129,7 @@ class TranscriptView(ScrollView):
             return
         old_rows, old_lines = self._rows, self._lines
         self._lay_out()
-        width, styles = self.size.width, self._row_styles()
+        width, styles = self._width, self._row_styles()
         regions: list[Region] = []
         for y, row in enumerate(self._rows):
             old = old_lines[y] if y < len(old_lines) else None
@@ -147,10 +149,10 @@ class TranscriptView(ScrollView):
         if self._look is None or self._look != self._current_look():
             self._prepare()
         if not 0 <= y < len(self._rows):
-            return compose(Row(None, 0, None, 0, False, None, "", ""), self.size.width, self._row_styles())
+            return Strip.blank(self._width, self._row_styles().base)
         line = self._lines[y]
         if line is None:
-            line = self._lines[y] = compose(self._rows[y], self.size.width, self._row_styles())
+            line = self._lines[y] = compose(self._rows[y], self._width, self._row_styles())
         return line.apply_offsets(0, self._top_row + y)
 
     # Layout
@@ -167,10 +169,11 @@ class TranscriptView(ScrollView):
         width_changed = old is None or old[0].width != look[0].width
         self.viewport.resize(look[0].height, width_changed=width_changed)
         self._look = self._look_drawn = look
+        self._styles_kept = None
         self._lay_out()
 
     def _lay_out(self) -> None:
-        height = self.size.height
+        self._width, height = self.size
         places = self.viewport.layout()
         self._top_row = self.viewport.top
         pill = self.pill_text
@@ -207,31 +210,40 @@ class TranscriptView(ScrollView):
 
     def indent_of(self, slot: Slot) -> int:
         """Blank cells at a block's left at this width."""
-        return slot.block.indent if self.size.width >= NARROW else 0
+        return slot.block.indent if self._width >= NARROW else 0
 
     def row_at(self, y: int) -> Row | None:
         """What stands in the window's row `y`."""
         return self._rows[y] if 0 <= y < len(self._rows) else None
 
     def _row_styles(self) -> RowStyles:
-        style = self.get_component_rich_style
-        return RowStyles(
-            self.visual_style.rich_style,
-            style("transcript--cursor"),
-            style("transcript--pill"),
-            style("transcript--hit"),
-            self.screen.get_component_rich_style("screen--selection"),
-        )
+        if self._styles_kept is None:
+            style = self.get_component_rich_style
+            self._styles_kept = RowStyles(
+                self.visual_style.rich_style,
+                style("transcript--cursor"),
+                style("transcript--pill"),
+                style("transcript--hit"),
+                self.screen.get_component_rich_style("screen--selection"),
+            )
+        return self._styles_kept
+
+    def notify_style_update(self) -> None:
+        """Look up the styles of rows again; a block is drawn again only when its own colours changed."""
+        self._styles_kept = None
+        super().notify_style_update()
 
     # Blocks to strips
 
     def _measure(self, slot: Slot) -> None:
-        """Bring a block's strips and height up to date."""
+        """Bring a block's strips and height up to date; at no width heights stay what they were."""
+        if self._width <= 0:
+            return
         fold = slot.fold
         is_folded = fold is not None and fold.is_folded
         block = slot.block
         version = fold.version if is_folded and fold is not None else block.version
-        key = (self.size.width, self._epoch, self.density_of(slot), version, is_folded)
+        key = (self._width, self._epoch, self.density_of(slot), version, is_folded)
         if slot.drawn_for != key:
             slot.strips = self._render_block(slot, key[2], is_folded=is_folded)
             slot.drawn_for = key
@@ -246,9 +258,7 @@ class TranscriptView(ScrollView):
         if is_folded and slot.fold is not None and slot.fold.members[0] is not slot:
             return []
         self.rendered_blocks += 1
-        width = self.size.width - self.indent_of(slot)
-        if width <= 0:
-            return []
+        width = self._width - self.indent_of(slot)
         options = RenderOptions(self._get_style, cast("RulesMap", self.styles))
         try:
             visual = self.fold_visual(slot) if is_folded else slot.block.visual(density, width, plain=self.is_plain)
