@@ -17,7 +17,7 @@ from textual.widgets import TextArea
 
 from widgets.history import HistorySearch, HistoryWalk, PromptHistory
 from widgets.line_editor import EDITS, LineEditor, clean_input
-from widgets.prompt_keys import key_table
+from widgets.prompt_keys import key_table, normalise_key
 
 if TYPE_CHECKING:
     from textual import events
@@ -164,7 +164,7 @@ class Prompt(LineEditor):
     # -- keys
 
     async def _on_key(self, event: events.Key) -> None:
-        key = event.key
+        key = event.key if event.key.isascii() and event.key.isprintable() else normalise_key(event.key)
         if self._search is not None and self._search_key(event):
             event.stop()
             event.prevent_default()

@@ -59,3 +59,31 @@ def key_table(overrides: Mapping[str, Sequence[str]] | None = None) -> dict[str,
     known = {action.id for action in PROMPT_ACTIONS}
     table.update({key: action for action, keys in overrides.items() if action in known for key in keys})
     return table
+
+
+_ALIASES = {
+    "esc": "escape", "return": "enter", "cr": "enter", "\r": "enter", "\n": "enter", "\x08": "backspace",
+    "\x7f": "backspace", "\t": "tab", "pgup": "pageup", "pgdn": "pagedown", "page_up": "pageup",
+    "page_down": "pagedown", "del": "delete", "ins": "insert", "↑": "up", "↓": "down", "←": "left", "→": "right",
+    "-": "minus", "_": "underscore", "/": "slash", "?": "question_mark", " ": "space",
+}  # fmt: skip
+_MODIFIERS = {"control": "ctrl", "option": "alt", "meta": "alt", "cmd": "super"}
+
+
+def normalise_key(key: str) -> str:
+    """Return a key by Textual's name: "Ctrl+T" is ctrl+t, "esc" is escape, "shift+j" is J.
+
+    Also mends names that Textual itself gives: xterm's modifyOtherKeys makes "shift+\\r" of shift and enter.
+    """
+    *modifiers, base = key.rstrip(" ").split("+") if key.strip(" ") else ["space"]
+    if not base and modifiers:  # "ctrl++"
+        modifiers, base = modifiers[:-1], "plus"
+    modifiers = [_MODIFIERS.get(name.strip().lower(), name.strip().lower()) for name in modifiers]
+    base = base.strip(" ") or "space"
+    if len(base) > 1 or modifiers:
+        base = base.lower()
+    base = _ALIASES.get(base, base)
+    if modifiers == ["shift"] and len(base) == 1 and base.isalpha():
+        return base.upper()
+    modifiers.sort()  # as Textual does
+    return "+".join([*modifiers, base])

@@ -5,14 +5,17 @@ No colour stands outside this file and `renderers/palette.py`; `styles.tcss` and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from renderers import palette
 
 if TYPE_CHECKING:
     from textual.app import App
+
+ResultT = TypeVar("ResultT")
 
 DARK, LIGHT, ANSI = "pinyon-dark", "pinyon-light", "pinyon-ansi"
 THEME_NAMES = (DARK, LIGHT, ANSI)
@@ -20,24 +23,24 @@ THEME_NAMES = (DARK, LIGHT, ANSI)
 # Tokens of the face itself: name -> (dark, light, ansi). Text at 4.5:1 on its background, borders at 2:1.
 _FACE: dict[str, tuple[str, str, str]] = {
     "bar-background": ("#191c21", "#eceae4", "ansi_default"),
-    "brand": ("#7fb069", "#3f7a2a", "ansi_green"),
+    "brand": ("#7fb069", "#376f20", "ansi_green"),
     "path": ("#8da9c4", "#2f5d8a", "ansi_blue"),
     "quiet": ("#a3a4a6", "#55585d", "ansi_default"),
-    "faint": ("#868a90", "#6b6e73", "ansi_bright_black"),
+    "faint": ("#868a90", "#5d6065", "ansi_bright_black"),
     "moving": ("#e5aa68", "#8f5400", "ansi_yellow"),
     "gauge-rest": ("#5a5f66", "#9a9ca0", "ansi_bright_black"),
     "level-off": ("#555b63", "#a5a7ab", "ansi_bright_black"),
     "level-minimal": ("#5f7387", "#7f93a8", "ansi_bright_black"),
     "level-low": ("#6f93b5", "#4d79a3", "ansi_blue"),
     "level-medium": ("#547249", "#6b9a58", "ansi_green"),
-    "level-high": ("#7fb069", "#3f7a2a", "ansi_bright_green"),
+    "level-high": ("#7fb069", "#376f20", "ansi_bright_green"),
     "level-xhigh": ("#c08bc9", "#8a3f97", "ansi_magenta"),
     "bash-mode": ("#e5aa68", "#8f5400", "ansi_yellow"),
     "bash-private": ("#8a7350", "#a88a5c", "ansi_bright_black"),
     "popup-background": ("#1f2329", "#e6e3dc", "ansi_default"),
     "popup-cursor": ("#2e353e", "#d3dccb", "ansi_green"),
     "popup-cursor-text": ("#e4e4de", "#1c1e21", "ansi_black"),
-    "popup-match": ("#7fb069", "#3f7a2a", "ansi_green"),
+    "popup-match": ("#7fb069", "#376f20", "ansi_green"),
     "dialog-border": ("#547249", "#6b9a58", "ansi_green"),
     "pill": ("#e5aa68", "#8f5400", "ansi_yellow"),
     "pill-background": ("#2b2620", "#f3e6d2", "ansi_default"),
@@ -58,7 +61,7 @@ def themes() -> tuple[Theme, ...]:
     return (_dark(), _light(), _ansi())
 
 
-def register_themes(app: App[object]) -> None:
+def register_themes(app: App[ResultT]) -> None:
     """Make our themes known to the app; it still has to choose one."""
     for theme in themes():
         app.register_theme(theme)
@@ -115,19 +118,19 @@ def _dark() -> Theme:
 def _light() -> Theme:
     return Theme(
         name=LIGHT,
-        primary="#3f7a2a",
+        primary="#376f20",
         secondary="#2f5d8a",
         accent="#8f5400",
         warning="#8f5400",
         error="#b3261e",
-        success="#3f7a2a",
+        success="#376f20",
         foreground="#25282c",
         background="#f7f5f0",
         surface="#eceae4",
         panel="#e6e3dc",
         dark=False,
         variables={
-            "user-bar": "#3f7a2a",
+            "user-bar": "#376f20",
             "user-background": "#eceae4",
             "cursor-bar": "#8f5400",
             "tool-running": "#8f5400",
@@ -138,7 +141,7 @@ def _light() -> Theme:
             "border-blurred": "#c6c4bd",
             "scrollbar": "#c6c4bd",
             "scrollbar-hover": "#a5a7ab",
-            "scrollbar-active": "#3f7a2a",
+            "scrollbar-active": "#376f20",
             "scrollbar-background": "#f7f5f0",
             "scrollbar-background-hover": "#f7f5f0",
             "scrollbar-background-active": "#f7f5f0",
@@ -148,31 +151,16 @@ def _light() -> Theme:
 
 
 def _ansi() -> Theme:
-    return Theme(
-        name=ANSI,
-        primary="ansi_green",
-        secondary="ansi_blue",
-        accent="ansi_yellow",
-        warning="ansi_yellow",
-        error="ansi_red",
-        success="ansi_green",
-        foreground="ansi_default",
-        background="ansi_default",
-        surface="ansi_default",
-        panel="ansi_default",
-        boost="ansi_default",
-        dark=True,
-        ansi=True,
-        variables={
-            "border": "ansi_green",
-            "border-blurred": "ansi_bright_black",
-            "block-cursor-foreground": "ansi_black",
-            "block-cursor-background": "ansi_green",
-            "input-cursor-background": "ansi_default",
-            "input-cursor-foreground": "ansi_default",
-            "input-selection-background": "ansi_bright_blue",
-            "input-selection-foreground": "ansi_black",
-            "screen-selection-background": "ansi_bright_blue",
-            "screen-selection-foreground": "ansi_black",
-        },
+    """Build on Textual's own, which knows what its widgets want of a terminal's palette."""
+    base = BUILTIN_THEMES["ansi-dark"]
+    variables = {
+        **base.variables,
+        "border": "ansi_green",
+        "border-blurred": "ansi_bright_black",
+        "block-cursor-background": "ansi_green",
+        "input-cursor-background": "ansi_default",
+        "input-cursor-foreground": "ansi_default",
+    }
+    return replace(
+        base, name=ANSI, primary="ansi_green", secondary="ansi_blue", accent="ansi_yellow", variables=variables
     )
