@@ -212,5 +212,5 @@ class MarkdownVisual(Visual):
                 continue
             if any(normalise_label(label) in known for line in leaf.lines for label in _LABEL.findall(line)):
                 layout.settle(self._parser)
-                layout.restart_from(self._parser, index)
+                layout.restart_from(index)
                 return

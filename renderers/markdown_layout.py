@@ -29,6 +29,8 @@ class Layout:
         """Leaves that are closed and laid out."""
         self._begin = 0
         """The first row of the leaf at index `_done`."""
+        self._begins: list[int] = []
+        """The first row of each leaf before that."""
         self._view: LeafView | None = None
 
     def settle(self, parser: BlockParser) -> None:
@@ -41,16 +43,16 @@ class Layout:
             if view is None or is_new:
                 view = self._view = view_of(leaf, self._frame(leaf, parser))
                 self._final = self._begin
-            before = view.frame.parsed_chars
             grown = view.close() if leaf.closed else view.grow()
             if grown.keep is not None:
                 gap = 1 if leaf.gap and self._begin else 0
                 self._final = self._begin + (grown.keep + gap if grown.keep else 0)
             self._final = self._place(leaf, grown.rows, self._final)
-            self.parsed_chars += view.frame.parsed_chars - before
+            self._count(view)
             if not leaf.closed:
                 return
             self._done += 1
+            self._begins.append(self._begin)
             self._begin = self._final
             self._view = None
 
@@ -66,24 +68,22 @@ class Layout:
                 rows = [*view.grow().rows, *view.tail()]
             else:
                 rows = view.tail()
-            before, view.frame.parsed_chars = view.frame.parsed_chars, 0
-            self.parsed_chars += before
+            self._count(view)
             end = self._place(leaf, rows, end, self._begin if leaf is parser.leaves[self._done] else end)
         if len(self.rows) > end:
             del self.rows[end:]
             self.changed = {at for at in self.changed if at < end}
             self.changed.add(end)
 
-    def restart_from(self, parser: BlockParser, first: int) -> None:
-        """Lay out again from the leaf with that index on (a link got its address); earlier rows stay."""
-        row = 0
-        for leaf in parser.leaves[:first]:
-            row += self._count(leaf, parser)
-        self._done, self._begin, self._final, self._view = first, row, row, None
+    def restart_from(self, leaf_index: int) -> None:
+        """Lay out again from that leaf on, which must be closed (a link got its address); earlier rows stay."""
+        self._begin = self._final = self._begins[leaf_index]
+        self._done, self._view = leaf_index, None
+        del self._begins[leaf_index:]
 
-    def _count(self, leaf: Leaf, parser: BlockParser) -> int:
-        count = len(view_of(leaf, self._frame(leaf, parser)).close().rows)
-        return count + 1 if count and leaf.gap else count
+    def _count(self, view: LeafView) -> None:
+        self.parsed_chars += view.frame.parsed_chars
+        view.frame.parsed_chars = 0
 
     def _place(self, leaf: Leaf, rows: Sequence[Row], at: int, begin: int | None = None) -> int:
         """Write rows at an index, keeping equal ones; return the index after them."""
@@ -96,7 +96,7 @@ class Layout:
             at += 1
         for index, row in enumerate(rows):
             gutter = head if is_start and not index else rest
-            self._put(at, fit([*gutter, *row] if row or gutter is head else _bare(gutter), self.width))
+            self._put(at, fit([*gutter, *row] if row else _bare(gutter), self.width))
             at += 1
         return at
 

@@ -191,10 +191,10 @@ class TableView(LeafView):
             self._body.append(self._cells(line, ""))
         if before < TABLE_SAMPLE_ROWS:
             widths = column_widths([self._header, *self._body[:TABLE_SAMPLE_ROWS]], self.frame.wide_cells)
-            if widths != self._widths:
+            if widths != self._widths or not widths:
                 self._widths = widths
-                return Rows(self._lay_out(0), 0)
-        return Rows(self._lay_out(before) if before < len(self._body) else [])
+                return Rows(self._whole(), 0)
+        return Rows(self._rows_from(before))
 
     def tail(self) -> list[Row]:
         """Return the row that is being written, in the widths so far."""
@@ -208,7 +208,7 @@ class TableView(LeafView):
         if widths == self._widths:
             return grown
         self._widths = widths
-        return Rows(self._lay_out(0), 0)
+        return Rows(self._whole(), 0)
 
     def _cells(self, line: str, style: str) -> list[Row]:
         cells = split_cells(line)[: len(self._aligns)]
@@ -219,13 +219,15 @@ class TableView(LeafView):
             return table_row(cells, self._widths, self._aligns)
         return [*stacked_row(cells, self._header, self.frame.wide_cells), []]
 
-    def _lay_out(self, start: int) -> list[Row]:
-        rows: list[Row] = []
-        if not start and self._widths:
-            rows = [*table_row(self._header, self._widths, self._aligns), table_rule(self._widths)]
-        elif not start and not self._body:
-            rows = [row for cell in self._header for row in wrap(cell, max(1, self.frame.wide_cells))]
-        return rows + [row for cells in self._body[start:] for row in self._row(cells)]
+    def _whole(self) -> list[Row]:
+        if self._widths:
+            head = [*table_row(self._header, self._widths, self._aligns), table_rule(self._widths)]
+        else:
+            head = [row for cell in self._header for row in wrap(cell, self.frame.wide_cells)] if not self._body else []
+        return [*head, *self._rows_from(0)]
+
+    def _rows_from(self, start: int) -> list[Row]:
+        return [row for cells in self._body[start:] for row in self._row(cells)]
 
 
 def view_of(leaf: Leaf, frame: Frame) -> LeafView:
