@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from textual.content import Content, Span
@@ -20,8 +21,9 @@ _NUMBERED = re.compile(r"([+\- ])( *\d+) (.*)")
 _GAP = re.compile(r" +(?:\.\.\.|…)")
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _SIGNS: dict[DiffKind, str] = {"add": "+", "del": "-", "context": " ", "gap": " "}
-_LIMIT_LINES = 400
+_LIMIT_PAIRS = 10_000
 _LIMIT_WORDS = 160
+_LIMIT_MARKED = 200
 _LIKENESS = 0.3
 _CONTEXT = 4
 
@@ -58,30 +60,51 @@ def count_changes(diff: str) -> tuple[int, int]:
     return text.count("\n+"), text.count("\n-")
 
 
-def diff_texts(old: str, new: str) -> list[DiffLine]:
-    """The diff of two texts, unnumbered, gaps where more than eight lines are the same.
+def diff_texts(old: str, new: str, *, quick: bool = False) -> list[DiffLine]:
+    """The diff of two texts, unnumbered, gaps where more than nine lines are the same.
 
-    Above 400 lines the old is all removed and the new all added: a diff for the eye isn't worth a second.
+    With `quick`, or where comparing would take long, what is not the same at both ends counts as replaced whole:
+    a diff for the eye, drawn anew at each token, must not cost more than a few milliseconds.
     """
     before = old.split("\n") if old else []
     after = new.split("\n") if new else []
     if before and after and before[-1] == after[-1] == "":
         before, after = before[:-1], after[:-1]
-    if len(before) + len(after) > _LIMIT_LINES:
-        return [*(DiffLine("del", line) for line in before), *(DiffLine("add", line) for line in after)]
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    gone, come = before[head : len(before) - tail], after[head : len(after) - tail]
+    lines = _same(before[:head], is_first=True, is_last=not gone and not come)
+    if quick or len(gone) * len(come) > _LIMIT_PAIRS:
+        lines.extend(DiffLine("del", line) for line in gone)
+        lines.extend(DiffLine("add", line) for line in come)
+    else:
+        lines.extend(_compared(gone, come))
+    lines.extend(_same(before[len(before) - tail :], is_first=False, is_last=True) if tail else [])
+    return lines
+
+
+def _common(before: list[str], after: list[str]) -> int:
+    """How many lines are the same from the start."""
+    for index, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old != new:
+            return index
+    return min(len(before), len(after))
+
+
+def _compared(before: list[str], after: list[str]) -> list[DiffLine]:
     from difflib import SequenceMatcher
 
     lines: list[DiffLine] = []
     for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal":
-            lines.extend(_same(before[a:b], a == 0, b == len(before)))
+            lines.extend(_same(before[a:b], is_first=False, is_last=False))
         else:
             lines.extend(DiffLine("del", line) for line in before[a:b])
             lines.extend(DiffLine("add", line) for line in after[c:d])
     return lines
 
 
-def _same(lines: list[str], is_first: bool, is_last: bool) -> list[DiffLine]:
+def _same(lines: list[str], *, is_first: bool, is_last: bool) -> list[DiffLine]:
     head = [] if is_first else lines[:_CONTEXT]
     tail = [] if is_last else lines[-_CONTEXT:]
     if len(lines) <= len(head) + len(tail) + 1:
@@ -115,14 +138,18 @@ def _row(line: DiffLine, text: str, digits: int, marks: Sequence[tuple[int, int]
 
 
 def _word_marks(lines: Sequence[DiffLine], texts: Sequence[str]) -> dict[int, list[tuple[int, int]]]:
-    """Changed stretches of lines that stand for each other: the n-th removed and the n-th added of one change."""
+    """Changed stretches of lines that stand for each other: the n-th removed and the n-th added of one change.
+
+    About 200 pairs of a diff are compared: 30 ms; those after them go unmarked.
+    """
     marks: dict[int, list[tuple[int, int]]] = {}
     index = 0
-    while index < len(lines):
+    while index < len(lines) and len(marks) < 2 * _LIMIT_MARKED:
         middle = _run_end(lines, index, "del")
         end = _run_end(lines, middle, "add")
         if middle > index and end > middle:
-            for old, new in zip(range(index, middle), range(middle, end), strict=False):
+            pairs = zip(range(index, middle), range(middle, end), strict=False)
+            for old, new in islice(pairs, _LIMIT_MARKED):
                 marks[old], marks[new] = changed_words(texts[old], texts[new])
         index = max(end, index + 1)
     return marks

@@ -13,9 +13,9 @@ from renderers.diff import DiffLine, count_changes, diff_rows, diff_texts, parse
 from renderers.header import PATH_STYLE, Header
 from renderers.registry import Params, ToolOutcome, ToolRenderResult, ToolView, register_tool_renderer
 from renderers.rows import EMPTY, FULL_ROWS, Body
+from renderers.source import STREAM_ROWS
 
 PREVIEW_ROWS = 20
-_STREAM_CHARS = 40_000
 
 
 def edits_of(params: Params) -> list[tuple[str, str]]:
@@ -39,13 +39,16 @@ def _pair(edit: Mapping[str, object]) -> tuple[str, str]:
     return text("oldText", "old_text", "old_string"), text("newText", "new_text", "new_string")
 
 
-def planned_diff(params: Params) -> list[DiffLine]:
-    """What the arguments say will change, edits apart by gaps; empty while there is nothing to compare."""
+def planned_diff(params: Params, *, quick: bool = False) -> list[DiffLine]:
+    """What the arguments say will change, edits apart by gaps; empty while there is nothing to compare.
+
+    `quick` while they still come in: see `diff_texts`.
+    """
     lines: list[DiffLine] = []
     for old, new in edits_of(params):
         if lines:
             lines.append(DiffLine("gap", ""))
-        lines.extend(diff_texts(old[:_STREAM_CHARS], new[:_STREAM_CHARS]))
+        lines.extend(diff_texts(old, new, quick=quick))
     return lines
 
 
@@ -58,7 +61,7 @@ def counts_content(added: int, removed: int) -> Content:
 
 def diff_body(lines: list[DiffLine], view: ToolView, *, hidden: int = 0, keep_tail: bool = False) -> Body:
     """The lines as a body: 20 rows in the preview, from the end while they still come in."""
-    limit = block.limit_of(view, PREVIEW_ROWS)
+    limit = min(block.limit_of(view, PREVIEW_ROWS), STREAM_ROWS if keep_tail else FULL_ROWS)
     shown = lines[-limit:] if keep_tail else lines[:limit]
     hidden += len(lines) - len(shown)
     return Body(diff_rows(shown), limit, keep_tail, hidden, block.hint(view), view.plain)
@@ -82,7 +85,8 @@ class EditRenderer:
 
         state = block.state_of(result, is_streaming)
         diff = outcome.detail_text(result, "diff")
-        planned = planned_diff(params) if not diff else []
+        still_coming = is_streaming and result is None and view.elapsed_s is None
+        planned = planned_diff(params, quick=still_coming) if not diff else []
         added, removed = count_changes(diff) if diff else _count(planned)
         path = one_line(outcome.argument(params, "path", "file_path", "file"))
         header = Header(
@@ -105,8 +109,7 @@ class EditRenderer:
         if diff:
             bodies.append(text_diff_body(diff, view))
         elif planned and (state != "error" or view.is_full):
-            still_coming = is_streaming and result is None and view.elapsed_s is None
-            bodies.append(diff_body(planned[:FULL_ROWS] if not still_coming else planned, view, keep_tail=still_coming))
+            bodies.append(diff_body(planned, view, keep_tail=still_coming))
         elif state == "complete" and (text := outcome.raw_text(result)).strip():
             bodies.append(block.text_body(text, view, PREVIEW_ROWS, style="$meta"))
         return block.tool_block(header, *bodies)

@@ -179,7 +179,7 @@ def thinking_visual(
     shown = text[-THINKING_STREAM_CHARS:] if streaming else text
     limit = FULL_ROWS if density == "full" else THINKING_ROWS
     lines = _clean(shown).split("\n")
-    rows = [Row(Content.styled(line, "dim italic $thinking") if line else Content("")) for line in lines]
+    rows = [Row(Content.styled(line, "italic $thinking") if line else Content("")) for line in lines]
     hint = "" if plain or density == "full" else "enter shows more"
     return Stack([head, Body(rows, limit, streaming, hint=hint, plain=plain, prose=True)])
 

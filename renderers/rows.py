@@ -41,13 +41,35 @@ def wrap_content(text: Content, width_cells: int) -> list[Content]:
 
 def strip_of(parts: Sequence[Content], style: Style, options: RenderOptions) -> Strip:
     """The contents side by side as one strip, on `style`."""
-    segments = [
-        Segment(text, text_style.rich_style)
-        for part in parts
-        if part.plain
-        for text, text_style in part.render(style, end="", parse_style=options.get_style)
-    ]
+    segments: list[Segment] = []
+    for part in parts:
+        if part.plain:
+            _paint(part, style, options, segments)
     return Strip(segments)
+
+
+def _paint(part: Content, style: Style, options: RenderOptions, segments: list[Segment]) -> None:
+    """Append the content's segments. Spans that follow each other, as a lexer gives them, need no stack of styles."""
+    text = part.plain
+    spans = part.spans
+    at = 0
+    for start, end, _ in spans:
+        if start < at or end < start or end > len(text):
+            segments.extend(
+                Segment(piece, own.rich_style)
+                for piece, own in part.render(style, end="", parse_style=options.get_style)
+            )
+            return
+        at = end
+    at = 0
+    for start, end, name in spans:
+        if start > at:
+            segments.append(Segment(text[at:start], style.rich_style))
+        if end > start:
+            segments.append(Segment(text[start:end], (style + options.get_style(name)).rich_style))
+        at = end
+    if at < len(text):
+        segments.append(Segment(text[at:], style.rich_style))
 
 
 def gutter_for(width: int, plain: bool) -> str:

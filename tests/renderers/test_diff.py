@@ -106,7 +106,14 @@ def test_long_stretches_that_are_the_same_become_a_gap() -> None:
     assert kinds.count("context") == 8
 
 
-def test_huge_texts_are_not_compared_line_by_line() -> None:
-    old = "".join(f"{i}\n" for i in range(1000))
-    kinds = {line.kind for line in diff_texts(old, old)}
-    assert kinds == {"add", "del"}
+def test_huge_texts_are_not_compared_line_by_line_but_their_same_ends_are_left_out() -> None:
+    old = ["head", *(f"{i}" for i in range(400)), "tail"]
+    new = ["head", *(f"{i}" for i in reversed(range(400))), "tail"]
+    lines = diff_texts("\n".join(old), "\n".join(new))
+    assert [line.kind for line in lines] == ["context", *["del"] * 400, *["add"] * 400, "context"]
+
+
+def test_a_quick_diff_compares_only_the_ends() -> None:
+    quick = diff_texts("a\nb\nc\nd", "a\nB\nc\nD", quick=True)
+    assert [line.kind for line in quick] == ["context", "del", "del", "del", "add", "add", "add"]
+    assert [line.kind for line in diff_texts("a\nb\nc\nd", "a\nB\nc\nD")].count("context") == 2

@@ -164,6 +164,14 @@ def test_write_shows_the_end_of_what_comes_and_the_head_of_what_came() -> None:
     assert "30 more lines" in came[-1]
 
 
+def test_arguments_that_still_come_cost_no_more_the_longer_they_are() -> None:
+    for lines in (500, 5_000):
+        text = "x = 1\n" * lines
+        assert len(draw(tool("write", {"path": "a.py", "content": text}, density="full"))) == 1 + 1 + 60
+        edits = [{"oldText": "y\n", "newText": text}]
+        assert len(draw(tool("edit", {"path": "a.py", "edits": edits}, density="full"))) == 1 + 1 + 60
+
+
 def test_write_is_coloured_by_file_type() -> None:
     assert "def" in styled(tool("write", {"path": "a.py", "content": "def f(): pass\n"}), "$code-keyword")
     assert not styled(tool("write", {"path": "a.txt", "content": "def f(): pass\n"}), "$code-keyword")
