@@ -6,6 +6,8 @@ from app.agent.tool import AgentTool
 from app.tools.bash import BashTool
 from app.tools.context import ToolContext
 from app.tools.edit import EditTool
+from app.tools.find import FindTool
+from app.tools.grep import GrepTool
 from app.tools.ls import LsTool
 from app.tools.read import ReadTool
 from app.tools.write import WriteTool
@@ -18,5 +20,7 @@ def builtin_tools(context: ToolContext) -> list[AgentTool]:
         BashTool(context),
         EditTool(context),
         WriteTool(context),
+        GrepTool(context),
+        FindTool(context),
         LsTool(context),
     ]
