@@ -22,6 +22,8 @@ from app.session.naming import aside_path
 
 # What makes a file worth its place: something was said (architecture §6, overrules spec core §4.5).
 _FIRST_LINES = frozenset({"message", "custom_message", "compaction", "branch_summary"})
+# Endings that tell kept files of old versions apart.
+_MORE = tuple(f"-{number}" for number in range(2, 100))
 _NO_WRITING = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -117,9 +119,9 @@ class SessionFile(SessionLog):
         if not self.is_stored:
             self._create(lines, entries)
             return []
+        strangers = self._look_for_strangers()
         if self.index.version < VERSION:
             self._migrate()
-        strangers = self._look_for_strangers()
         self._keep_torn_bytes()
         lead = b"\n" if self._half_line or not self.index.ends_with_newline else b""
         descriptor = self._writer()
@@ -173,9 +175,9 @@ class SessionFile(SessionLog):
         path = self.path
         assert path is not None
         self._writer()
-        old = path.with_name(f"{path.name}.v{self.index.version}")
-        if not old.exists():
-            write_file(old, [self._pread(0, self.index.end)])
+        names = (path.with_name(f"{path.name}.v{self.index.version}{more}") for more in ("", *_MORE))
+        old = next(name for name in names if not name.exists())
+        write_file(old, [self._pread(0, self.index.end)])
         lines = list(self.lines())
         write_file(path, lines, replace=True)
         self._adopt(path, lines)

@@ -132,7 +132,7 @@ def entry_facts(raw: RawEntry, entry_id: str, parent_id: str | None, place: int)
         case "compaction" | "branch_summary":
             entry.preview = (as_text(raw.get("summary")) or "")[:PREVIEW_CHARS]
         case "label":
-            entry.target, entry.fact = as_id(raw.get("targetId")), (as_text(raw.get("label")) or "").strip()
+            entry.target, entry.fact = as_id(raw.get("targetId")), as_text(raw.get("label")) or ""
         case "context_edit":
             entry.target = as_id(raw.get("targetId"))
         case "session_info":

@@ -101,6 +101,17 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
+def _name(draft: Path, path: Path) -> None:
+    """Give a finished file its name, never another's. Raises OSError."""
+    try:
+        os.link(draft, path)
+    except OSError as error:
+        # FAT and some network file systems have no links
+        if path.exists() or error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+        draft.replace(path)
+
+
 def write_file(path: Path, lines: Iterable[bytes], *, replace: bool = False) -> None:
     """A new file of these lines, whole or not at all: mode 0600, folders 0700, on the disk before it has its name.
 
@@ -118,7 +129,7 @@ def write_file(path: Path, lines: Iterable[bytes], *, replace: bool = False) -> 
             if replace:
                 draft.replace(path)
             else:
-                os.link(draft, path)
+                _name(draft, path)
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:

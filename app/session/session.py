@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
 
 from app.session.entries import LEAF_TYPE, RawEntry, new_entry, new_entry_id, new_header, new_session_id
 from app.session.file import SessionFile
@@ -19,11 +18,10 @@ from app.session.naming import file_name, project_folder
 from app.session.pairing import closing_results
 from app.session.tree import UnknownEntryError
 from app.session.view import SessionView
+from app.session.worker import run_whole
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-T = TypeVar("T")
 
 
 class Session(SessionView):
@@ -35,6 +33,8 @@ class Session(SessionView):
     def __init__(self, file: SessionFile) -> None:
         super().__init__(file)
         self._turn = anyio.Lock()
+        # a limiter of its own: no crowd of other threads can keep an entry from the disk
+        self._limiter = anyio.CapacityLimiter(1)
 
     @classmethod
     def create(
@@ -68,9 +68,12 @@ class Session(SessionView):
         Raises NotASessionError, SessionBusyError (another process writes it: open it `read_only` or `fork_from` it),
         SessionError. Reading changes no byte.
         """
+        opening = SessionFile.read if read_only else SessionFile.open
+        session = await run_whole(
+            lambda: cls(opening(path)), lambda opened: opened.file.close(), anyio.CapacityLimiter(1)
+        )
         if read_only:
-            return await _in_thread(lambda: cls(SessionFile.read(path)))
-        session = await _in_thread(lambda: cls(SessionFile.open(path)))
+            return session
         try:
             await session._close_open_calls()
         except BaseException:
@@ -170,14 +173,14 @@ class Session(SessionView):
         """
         async with self._turn:
             path = folder / file_name(str(self._file.header.get("timestamp", "")), self.id)
-            await _in_thread(lambda: self._file.move_to(path))
+            await self._in_thread(lambda: self._file.move_to(path))
             return path
 
     async def close(self) -> None:
         """Let go of the file and its lease; waits for writes under way. Never raises; twice is once."""
         with anyio.CancelScope(shield=True):
             async with self._turn:
-                await _in_thread(self._file.close)
+                await self._in_thread(self._file.close)
 
     def _known(self, entry_id: str | None) -> str | None:
         if entry_id is not None and entry_id not in self.tree:
@@ -193,13 +196,20 @@ class Session(SessionView):
             return (await self._write([raw], sync))[0].id
 
     async def _write(self, raws: list[RawEntry], sync: bool) -> list[IndexEntry]:
-        """Write, then show: between the two is no point where a cancellation could come in."""
-        entries, strangers = await _in_thread(lambda: self._file.append(raws, durable=sync))
+        """Write, then show: what is written is shown even when the one who waits for it is cancelled meanwhile."""
+        written = await run_whole(lambda: self._file.append(raws, durable=sync), self._show, self._limiter)
+        self._show(written)
+        return written[0]
+
+    def _show(self, written: tuple[list[IndexEntry], list[IndexEntry]]) -> None:
+        entries, strangers = written
         for entry in strangers:
             self.tree.add(entry, move_leaf=False)
         for entry in entries:
             self.tree.add(entry)
-        return entries
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        await run_whole(work, lambda _: None, self._limiter)
 
     async def _close_open_calls(self) -> None:
         from app.errors import WriteFailedError
@@ -220,7 +230,3 @@ class Session(SessionView):
 def _plain(block: Any) -> Any:
     dump = getattr(block, "model_dump", None)
     return dump(mode="json", by_alias=True, exclude_none=True) if callable(dump) else block
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    return await anyio.to_thread.run_sync(work)

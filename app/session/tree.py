@@ -110,7 +110,7 @@ class Tree:
         if entry.type == "label" and entry.target is not None:
             # a label moves to the end when it is set again, so that the dict is ordered by time of setting
             self.labels.pop(entry.target, None)
-            if entry.fact:
+            if entry.fact and not entry.fact.isspace():
                 self.labels[entry.target] = Label(entry.fact, entry.timestamp)
         elif entry.type == "session_info":
             self.name = entry.fact or None

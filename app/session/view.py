@@ -48,6 +48,11 @@ class SessionView:
         return cwd if isinstance(cwd, str) else ""
 
     @property
+    def cwd_exists(self) -> bool:
+        """Whether that folder is there; the runtime offers the present one when it is not (cases S3)."""
+        return Path(self.cwd).is_dir() if self.cwd else False
+
+    @property
     def header(self) -> RawEntry:
         """The header as it stands in the file."""
         return self._file.header
