@@ -13,15 +13,17 @@ from textual.visual import RenderOptions, Visual
 
 from renderers import block, outcome
 from renderers.header import Header, ToolState
+from renderers.notice import notice_rows, split_notice
 from renderers.registry import Params, ToolOutcome, ToolRenderResult, ToolView, register_tool_renderer
 from renderers.rows import EMPTY, Body, Row
 
 PREVIEW_ROWS = 5
 COMMAND_ROWS = 12
 _STATUS_ROOM = 300
+_NOTES = ("[Showing ", "[A background process", "[Full output", "[Output truncated")
 _EXITED = re.compile(r"(?:\A|\n)[^\n]*?exited with code (\d+)\.?\s*\Z")
-_TIMED_OUT = re.compile(r"(?:\A|\n)[^\n]*?timed out after ([\d.]+) ?s[^\n]*\s*\Z")
-_SIGNAL = re.compile(r"(?:\A|\n)[^\n]*?terminated by signal (\d+)[^\n]*\Z")
+_TIMED_OUT = re.compile(r"(?:\A|\n)[^\n]*?timed out(?: after ([\d.]+) ?s)?[^\n]*\Z")
+_SIGNAL = re.compile(r"(?:\A|\n)[^\n]*?terminated by signal (\d+(?: \(\w+\))?)[^\n]*\Z")
 _ABORTED = re.compile(r"(?:\A|\n)[^\n]*\baborted\b[^\n]*\s*\Z", re.IGNORECASE)
 
 _STATUS = (
@@ -79,8 +81,14 @@ def split_status(text: str) -> tuple[str, str]:
     for pattern, short in _STATUS:
         if found := pattern.search(tail):
             rest = text[: len(text) - len(tail) + found.start()].rstrip("\n")
-            return rest, short.format(*found.groups())
+            return rest, short.format(*found.groups()).replace(" after None s", "")
     return text, ""
+
+
+def _split_note(text: str) -> tuple[str, str]:
+    """The output without the tool's own remark about what was cut, and that remark ("" if none)."""
+    rest, note = split_notice(text)
+    return (rest, note) if note.startswith(_NOTES) else (text, "")
 
 
 def _status(result: ToolOutcome | None, said: str) -> str:
@@ -103,6 +111,7 @@ class BashRenderer:
         said = ""
         if state == "error":
             text, said = split_status(text)
+        text, notice = _split_note(text)
         parts = self._parts(result, state, text, said)
         header = self._header(command, result, state, view, block.outcome_parts(result, state, view, *parts))
         if not view.is_open:
@@ -110,7 +119,7 @@ class BashRenderer:
         bodies: list[Visual] = list(block.note_body(view.note, view))
         if command:
             bodies.extend(command_bodies(header, command, view))
-        bodies.extend(self._output(text, result, state, view, bool(said)))
+        bodies.extend(self._output(text, notice, result, state, view, bool(said)))
         return block.tool_block(header, *bodies)
 
     def _header(
@@ -143,17 +152,17 @@ class BashRenderer:
         return (status, "no output" if is_empty else outcome.plural(count, "line"))
 
     def _output(
-        self, text: str, result: ToolOutcome | None, state: ToolState, view: ToolView, status_known: bool
+        self, text: str, notice: str, result: ToolOutcome | None, state: ToolState, view: ToolView, status_known: bool
     ) -> list[Body]:
         from renderers.text import one_line
 
-        if not text.strip():
+        if not text.strip() and not notice:
             if state != "error" or status_known:
                 return []
             text = "(no output)"
-        footer = []
+        footer = notice_rows(notice)
         path = outcome.detail_text(result, "fullOutputPath")
-        if path and view.is_full:
+        if path and view.is_full and path not in notice:
             footer.append(Row(Content.styled(f"all of it: {one_line(path)}", "$meta")))
         return [block.text_body(text, view, PREVIEW_ROWS, keep_tail=True, footer=footer), *self._images(result, view)]
 

@@ -10,7 +10,7 @@ from textual.visual import Visual
 from renderers import block, outcome
 from renderers.console import head_lines
 from renderers.header import META_STYLE, PATH_STYLE, Header, ToolState
-from renderers.read import notice_rows, split_notice
+from renderers.notice import notice_rows, split_notice
 from renderers.registry import Params, ToolOutcome, ToolRenderResult, ToolView, register_tool_renderer
 from renderers.rows import Body, Row
 

@@ -7,7 +7,7 @@ from textual.visual import Visual
 
 from renderers import block, outcome
 from renderers.header import PATH_STYLE, Header, ToolState
-from renderers.read import notice_rows, split_notice
+from renderers.notice import notice_rows, split_notice
 from renderers.registry import ToolOutcome, ToolRenderResult, ToolView
 from renderers.rows import EMPTY
 from renderers.source import line_count

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from textual.content import Content
 from textual.visual import Visual
 
 from renderers import block, outcome
 from renderers.header import PATH_STYLE, Header, ToolState
+from renderers.notice import notice_rows, split_notices
 from renderers.registry import Params, ToolOutcome, ToolRenderResult, ToolView, register_tool_renderer
 from renderers.rows import EMPTY, Body, Row
 from renderers.source import line_count, source_body
-
-_NOTICE_ROOM = 600
-_NOTICE = re.compile(r"(?:\A|\n\n)(\[[^\n]*\])\s*\Z")
-
-
-def split_notice(text: str) -> tuple[str, str]:
-    """The text without the remark in brackets that a tool appends after a blank line, and that remark ("" if none)."""
-    tail = text[-_NOTICE_ROOM:]
-    found = _NOTICE.search(tail)
-    return (text, "") if found is None else (text[: len(text) - len(tail) + found.start()], found[1])
-
-
-def notice_rows(notice: str) -> list[Row]:
-    """The remark as a row of its own, none when it is empty."""
-    from renderers.text import one_line
-
-    return [Row(Content.styled(one_line(notice), "$warning"))] if notice else []
 
 
 class ReadRenderer:
@@ -43,9 +25,9 @@ class ReadRenderer:
         state = block.state_of(result, is_streaming)
         path = one_line(outcome.argument(params, "path", "file_path", "file"))
         pictures = block.image_rows(result)
-        text, notice = outcome.raw_text(result), ""
-        if state == "complete" and ("offset=" in text[-_NOTICE_ROOM:] or outcome.detail(result, "truncation")):
-            text, notice = split_notice(text)
+        text, notices = outcome.raw_text(result), list[str]()
+        if state == "complete":
+            text, notices = split_notices(text, any_form=outcome.detail(result, "truncation") is not None)
         header = Header(
             state,
             "read",
@@ -67,9 +49,9 @@ class ReadRenderer:
             bodies.append(Body(pictures, plain=view.plain))
             if text.strip():
                 bodies.append(block.text_body(text, view, 3, style="$meta"))
-        elif text or notice:
+        elif text or notices:
             first = max(1, outcome.argument_number(params, "offset") or 1)
-            bodies.append(source_body(text, path, view, first_number=first, footer=notice_rows(notice)))
+            bodies.append(source_body(text, path, view, first_number=first, footer=notice_rows(*notices)))
         else:
             bodies.append(block.text_body("(empty file)", view, 1, style="$meta"))
         return block.tool_block(header, *bodies)

@@ -294,3 +294,30 @@ def test_long_outputs_cost_a_preview_no_more_than_short_ones(monkeypatch: pytest
             draw(tool(name, {"path": "a", "command": "b", "content": "c\n" * lines}, result("a:1: x\n" * lines)))
         counts.append(len(looked))
     assert counts[0] == counts[1]
+
+
+def test_a_file_that_ends_in_brackets_is_not_a_remark() -> None:
+    done = result("a = 1\n\n[section]")
+    assert shown(tool("read", {"path": "a.toml"}, done)).endswith("3 [section]")
+    two = result(
+        "a\n\n[The file is not UTF-8; bytes are shown as U+FFFD.]\n\n[9 more lines in the file. Use offset=2.]"
+    )
+    assert "1 line " in shown(tool("read", {"path": "a"}, two))
+
+
+def test_the_remark_about_a_cut_output_stands_under_it_in_the_preview_too() -> None:
+    details = {"truncation": {"totalLines": 5_000}, "fullOutputPath": "/tmp/all.log"}
+    text = LINES_40 + "\n[Showing lines 3001-5000 of 5000. Full output: /tmp/all.log]"
+    for outcome in (result(text, details), result(text + "\n\nCommand exited with code 1", details, error=True)):
+        rows = draw(tool("bash", {"command": "x"}, outcome))
+        assert rows[-1] == "    │ [Showing lines 3001-5000 of 5000. Full output: /tmp/all.log]"
+        assert rows[-2] == "    │ line 39"
+        assert shown(tool("bash", {"command": "x"}, outcome, density="full")).count("/tmp/all.log") == 1
+
+
+def test_a_killed_command_names_the_signal() -> None:
+    killed = result("out\n\nCommand terminated by signal 9 (SIGKILL)", {"exitCode": None}, error=True)
+    assert "signal 9 (SIGKILL)" in draw(tool("bash", {"command": "x"}, killed))[0]
+    late = result("out\n\nCommand timed out", {"timedOut": True, "exitCode": None}, error=True)
+    assert "timed out ▾" in draw(tool("bash", {"command": "x"}, late))[0]
+    assert "Command timed" not in shown(tool("bash", {"command": "x"}, late))
