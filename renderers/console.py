@@ -67,7 +67,7 @@ def clean_line(line: str, limit: int = LINE_LIMIT, *, keep_tail: bool = False) -
     if "\r" in line:
         line = _overwritten(line, limit)
     if len(line) > limit:
-        edge = _cluster_edge(line, len(line) - limit if keep_tail else limit, after=keep_tail)
+        edge = cluster_edge(line, len(line) - limit if keep_tail else limit, after=keep_tail)
         line = line[edge:] if keep_tail else line[:edge]
     return expand_tabs(sanitise(line).replace("\n", " "))
 
@@ -80,10 +80,12 @@ def _overwritten(line: str, limit: int) -> str:
     return shown
 
 
-def _cluster_edge(text: str, index: int, *, after: bool = False) -> int:
+def cluster_edge(text: str, index: int, *, after: bool = False) -> int:
     """The last cluster boundary at or before `index`, or the first at or after it. Only the vicinity is looked at."""
     from renderers.text import clusters
 
+    if index >= len(text):
+        return len(text)
     begin = max(0, index - 64)
     edges = [begin + start for start, _, _ in clusters(text[begin : index + 64])]
     if after:

@@ -14,6 +14,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
 from renderers import block
+from renderers.console import cluster_edge, head_lines
 from renderers.header import META_STYLE, Header, ToolState, elapsed
 from renderers.registry import Density, ToolView
 from renderers.rows import FULL_ROWS, Body, Row, strip_of, wrap_content
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 PROSE_CELLS = 100
 THINKING_ROWS = 5
 BASH_ROWS = 20
+ERROR_LINES = 40
+ERROR_CHARS = 8_000
+"""A provider may answer with a whole page of HTML."""
 THINKING_STREAM_CHARS = 20_000
 SIBLING_META = "pinyon_sibling"
 """Key in the style meta of the sibling arrows: -1 or 1. A click on such a cell asks for that sibling."""
@@ -41,9 +45,7 @@ class UserVisual(Visual):
     """What the user said: a bar, a tint over the whole width, and the switch between siblings at the right."""
 
     def __init__(self, text: str, siblings: tuple[int, int] | None, images: int, plain: bool) -> None:
-        from renderers.text import expand_tabs, sanitise
-
-        shown = expand_tabs(sanitise(text)).strip("\n")
+        shown = _clean(text)
         marks = f"[{images} image{'' if images == 1 else 's'}]" if images else ""
         self._text = Content(shown) if shown or not marks else Content("")
         if marks:
@@ -136,10 +138,17 @@ class Prose(Visual):
         return len(self._wrapped(width)) if width > 0 else 0
 
 
-def _clean(text: str) -> str:
+def _clean(text: str, limit_lines: int = FULL_ROWS, limit_chars: int = 200_000) -> str:
+    """The text as it can be drawn; of a huge one the head, and how much is left out (a paste may have any size)."""
     from renderers.text import expand_tabs, sanitise
 
-    return expand_tabs(sanitise(text)).strip("\n")
+    text = text.strip("\r\n")
+    cut = head_lines(text[: cluster_edge(text, limit_chars)], limit_lines)
+    if not cut.hidden and len(text) <= limit_chars:
+        return expand_tabs(sanitise(text))
+    left = text.count("\n") + 1 - len(cut.lines)
+    note = f"… {left:,} more line{'' if left == 1 else 's'}" if left else "…"
+    return "\n".join((*cut.lines, note))
 
 
 def user_visual(text: str, *, siblings: tuple[int, int] | None = None, images: int = 0, plain: bool = False) -> Visual:
@@ -311,7 +320,7 @@ class MetaLine(Visual):
 
 def error_visual(text: str, hint: str = "", *, plain: bool = False) -> Visual:
     """A failure of the run, in the provider's or our own words, and what can be done about it."""
-    shown = _clean(text) or "something failed without saying what"
+    shown = _clean(text, ERROR_LINES, ERROR_CHARS) or "something failed without saying what"
     tail = Content.styled(_clean(hint), META_STYLE) if hint else None
     return Prose("error:" if plain else "✗", "bold $error", Content.styled(shown, "$error"), tail)
 

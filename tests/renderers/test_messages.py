@@ -156,3 +156,11 @@ def test_every_message_survives_narrow_screens(width: int) -> None:
 
 def _plain() -> tuple[Style, RenderOptions]:
     return Style(), RenderOptions(style_resolver(), {})
+
+
+def test_a_huge_text_is_cut_and_says_how_much_is_left() -> None:
+    rows = draw(user_visual("line\n" * 50_000))
+    assert len(rows) == 2_001
+    assert rows[-1] == "▌ … 48,000 more lines"
+    assert len(draw(error_visual("<p>\n" * 500))) == 41
+    assert draw(note_visual("x" * 300_000), 100)[-1].strip() == "…"
