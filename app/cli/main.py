@@ -31,9 +31,9 @@ def run(argv: list[str]) -> int:
             return _failed(str(cause), cause.exit_code)
         if isinstance(cause, KeyboardInterrupt):
             return 128 + signal.SIGINT
-        return _failed(_unexpected(cause), 1)
+        return _failed(tell_crash(cause), 1)
     except Exception as error:
-        return _failed(_unexpected(error), 1)
+        return _failed(tell_crash(error), 1)
 
 
 def _run(argv: list[str]) -> int:
@@ -152,7 +152,7 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return error
 
 
-def _unexpected(error: BaseException) -> str:
+def tell_crash(error: BaseException) -> str:
     """One line about a bug; the traceback is kept in the data folder's logs when that can be written."""
     import traceback
 

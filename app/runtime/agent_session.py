@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 from anyio.abc import TaskGroup
@@ -48,6 +49,9 @@ from app.runtime.totals import Totals
 from app.session.messages import block_images, convert_to_llm
 from app.session.session import Session
 
+if TYPE_CHECKING:
+    from app.runtime.user_bash import UserBash
+
 Behavior = Literal["steer", "follow_up"]
 SessionListener = Callable[[SessionEvent], None]
 SystemPrompt = Callable[[Sequence[AgentTool]], str]
@@ -66,10 +70,14 @@ class SessionParts:
     system_prompt: SystemPrompt
     stream_fn: StreamFn = stream
     notes: list[tuple[str, NoteLevel]] = field(default_factory=list)
+    context_files: list[Path] = field(default_factory=list)
 
 
 class AgentSession:
     """An async context manager. Listeners are called synchronously, in order; one that raises is dropped."""
+
+    bash: UserBash
+    """The user's own `!` commands; set by `opening`."""
 
     def __init__(self, parts: SessionParts) -> None:
         self.session = parts.session
@@ -79,6 +87,7 @@ class AgentSession:
         self.interrupts = InterruptStack()
         self.notes = Notes()
         self.totals = Totals()
+        self.context_files = parts.context_files
         for text, level in parts.notes:
             self.notes.add(text, level)
         self._listeners: list[SessionListener] = []

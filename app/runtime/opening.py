@@ -20,6 +20,7 @@ from app.resources.context_files import ContextFile, load_context_files
 from app.resources.system_prompt import PromptParts, build_system_prompt
 from app.runtime.agent_session import AgentSession, SessionParts
 from app.runtime.events import NoteLevel
+from app.runtime.user_bash import UserBash
 from app.session.forks import fork_from
 from app.session.listing import find_session, most_recent
 from app.session.session import Session
@@ -76,6 +77,7 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
         auto_resize_images=settings.images.auto_resize,
         model_sees_images=lambda: "image" in holder[0].agent.state.model.input,
     )
+    files = _context_files(options, notes)
     tools = _pick_tools(builtin_tools(tool_context), options.tools)
     made = AgentSession(
         SessionParts(
@@ -85,11 +87,13 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
             model=model,
             thinking_level=level,
             tools=tools,
-            system_prompt=_prompt_builder(options, notes),
+            system_prompt=_prompt_builder(options, files),
             notes=notes,
+            context_files=[file.path for file in files],
         )
     )
     holder.append(made)
+    made.bash = UserBash(made, tool_context)
     if not context.messages:
         await session.append_model_change(model.provider, model.id)
         await session.append_thinking_level(level)
@@ -173,11 +177,15 @@ def _pick_tools(tools: list[AgentTool], names: Sequence[str] | None) -> list[Age
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def _prompt_builder(options: StartOptions, notes: Notes) -> Callable[[Sequence[AgentTool]], str]:
-    files: list[ContextFile] = []
-    if not options.no_context_files:
-        files, problems = load_context_files(options.cwd, paths.config_dir())
-        notes += [(problem, "warning") for problem in problems]
+def _context_files(options: StartOptions, notes: Notes) -> list[ContextFile]:
+    if options.no_context_files:
+        return []
+    files, problems = load_context_files(options.cwd, paths.config_dir())
+    notes += [(problem, "warning") for problem in problems]
+    return files
+
+
+def _prompt_builder(options: StartOptions, files: list[ContextFile]) -> Callable[[Sequence[AgentTool]], str]:
     custom = None if options.system_prompt is None else _text_or_file(options.system_prompt, options.cwd)
     append = "\n\n".join(_text_or_file(text, options.cwd) for text in options.append_system_prompt) or None
     today = date.today()

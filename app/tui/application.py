@@ -1,0 +1,77 @@
+"""The App: themes, the first screen, and every way out; everything else is the screens'."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import BindingType
+
+from app.config.paths import stylesheet
+from app.tui.themes import choose_theme, register_themes, theme_variable_defaults
+
+if TYPE_CHECKING:
+    from app.cli.arguments import Arguments
+    from app.tui.starting import Face
+
+LEAVE_ON = {signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+class PinyonApp(App[None]):
+    """`exit_code` and `resume_id` are for whoever started it."""
+
+    CSS_PATH = stylesheet()
+    TITLE = "pinyon"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self, arguments: Arguments, cwd: Path, face: Face) -> None:
+        self.arguments = arguments
+        self.cwd = cwd
+        self.face = face
+        self.exit_code = 0
+        self.resume_id: str | None = None
+        super().__init__()
+        register_themes(self)
+        self.theme = choose_theme(face.theme, known=set(self.available_themes))
+        self.animation_level = "none"
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our colour tokens, for themes that don't define them."""
+        return theme_variable_defaults(self.current_theme)
+
+    def on_mount(self) -> None:
+        """Show the chat and take the signals that end us."""
+        from app.tui.screens.chat import ChatScreen
+
+        loop = asyncio.get_running_loop()
+        for number, code in LEAVE_ON.items():
+            try:
+                loop.add_signal_handler(number, self.leave, code)
+            except (NotImplementedError, RuntimeError, ValueError):  # not the main thread, as under a test
+                break
+        self.push_screen(ChatScreen(self.arguments, self.cwd))
+
+    def leave(self, code: int = 0) -> None:
+        """End with an exit code; the terminal is put back on the way."""
+        self.exit_code = code
+        self.exit(return_code=code)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Textual's last resort: a bug is kept in a log, and the user reads one line after the screen is gone."""
+        if os.environ.get("PINYON_DEBUG"):
+            super()._handle_exception(error)
+            return
+        from app.cli.main import tell_crash
+
+        self.crash = error
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self.exit_code = 1
+        self._crash_line = tell_crash(error)
+        self.exit(return_code=1, message=self._crash_line)

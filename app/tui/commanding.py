@@ -1,0 +1,151 @@
+"""What each command of the table does on the chat screen; a command that fails says so in the transcript."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.ai.catalogue import default_models
+from app.ai.messages import TextContent
+from app.ai.resolve import as_level, full_id, resolve_cli, supported_levels
+from app.errors import PinyonError, UsageError
+from app.runtime.agent_session import AgentSession
+from app.runtime.models import cycle_thinking_level, set_model, set_thinking_level
+
+if TYPE_CHECKING:
+    from app.tui.screens.chat import ChatScreen
+
+
+async def run_command(screen: ChatScreen, action: str, argument: str) -> None:
+    """Do `action` of the command table with its argument."""
+    session = screen.session
+    if session is None:
+        screen.note("still starting: try again in a moment", "warning")
+        return
+    try:
+        await _run(screen, session, action, argument)
+    except PinyonError as error:
+        screen.note(str(error), "warning")
+    except Exception as error:
+        screen.note(f"{action} failed: {type(error).__name__}: {error}", "error")
+
+
+async def _run(screen: ChatScreen, session: AgentSession, action: str, argument: str) -> None:
+    match action:
+        case "new_session":
+            new_session(screen, session)
+        case "name_session":
+            await name_session(screen, session, argument)
+        case "session_info":
+            screen.note(session_facts(session))
+        case "copy_answer":
+            copy_answer(screen, session)
+        case "choose_model":
+            await choose_model(screen, session, argument)
+        case "set_thinking":
+            await set_thinking(screen, session, argument)
+        case "cycle_density":
+            screen.action_view_density()
+        case "show_help":
+            screen.action_session_help()
+        case "suspend":
+            screen.action_session_suspend()
+        case "toggle_mouse":
+            screen.action_view_release_mouse()
+        case "quit":
+            screen.quit()
+        case _:
+            raise UsageError(f"/{action} is not part of this version")
+
+
+def new_session(screen: ChatScreen, session: AgentSession) -> None:
+    """Leave this session, which stays on disk, and begin another."""
+    from app.cli.main import start_options
+
+    options = start_options(screen.arguments, screen.cwd)
+    model = session.agent.state.model
+    screen.reopen(
+        replace(
+            options,
+            session=None,
+            fork=None,
+            continue_=False,
+            provider=None,
+            model=full_id(model),
+            thinking=session.agent.state.thinking_level,
+        )
+    )
+
+
+async def name_session(screen: ChatScreen, session: AgentSession, name: str) -> None:
+    """Name it; without a name say the present one."""
+    from app.runtime.events import SessionInfoChanged
+
+    if not name:
+        screen.note(f"this session is named {session.session.name!r}" if session.session.name else "no name yet")
+        return
+    await session.session.set_name(name)
+    session.emit(SessionInfoChanged(session.session.name))
+
+
+def session_facts(session: AgentSession) -> str:
+    """File, id, counts and cost."""
+    messages = session.agent.state.messages
+    count = {
+        role: sum(getattr(m, "role", "") == role for m in messages) for role in ("user", "assistant", "toolResult")
+    }
+    totals = session.totals
+    return "\n".join(
+        [
+            f"session {session.session.id}" + (f" · {session.session.name}" if session.session.name else ""),
+            f"file    {session.session.path if session.session.is_stored else 'none yet'}",
+            f"entries {len(session.session.tree)} · {len(session.session.tree.tips)} branches",
+            f"context {count['user']} of yours, {count['assistant']} answers, {count['toolResult']} tool results",
+            f"tokens  ↑{totals.input:,} ↓{totals.output:,} · cache ↑{totals.cache_write:,} ↓{totals.cache_read:,}",
+            f"cost    ${totals.cost:.4f}",
+        ]
+    )
+
+
+def copy_answer(screen: ChatScreen, session: AgentSession) -> None:
+    """The last answer that has text."""
+    for message in reversed(session.agent.state.messages):
+        if getattr(message, "role", "") == "assistant":
+            text = "\n\n".join(block.text for block in message.content if isinstance(block, TextContent)).strip()
+            if text:
+                screen.copy(text)
+                return
+    raise UsageError("there is no answer to copy yet")
+
+
+async def choose_model(screen: ChatScreen, session: AgentSession, argument: str) -> None:
+    """The model that the argument means, else one picked from the list."""
+    session.registry.reload()
+    models = session.registry.models()
+    if argument:
+        match = resolve_cli(None, argument, models, default_models(), session.registry.has_auth)
+        if match is None:
+            return
+        await set_model(session, match.model)
+        if match.level:
+            await set_thinking_level(session, match.level)
+        screen.note(f"{full_id(match.model)} answers from now on" + (f" ({match.warning})" if match.warning else ""))
+        return
+    chosen = await screen.pick_model(session.registry.available(), session.agent.state.model)
+    if chosen is not None:
+        await set_model(session, chosen)
+        screen.note(f"{full_id(chosen)} answers from now on")
+
+
+async def set_thinking(screen: ChatScreen, session: AgentSession, argument: str) -> None:
+    """The level that the argument names, else the next one."""
+    model = session.agent.state.model
+    if not argument:
+        level = await cycle_thinking_level(session)
+        if level is None:
+            screen.note(f"{full_id(model)} has no thinking levels")
+        return
+    wanted = as_level(argument)
+    if wanted is None or wanted not in supported_levels(model):
+        raise UsageError(f"no level {argument!r}", f"{full_id(model)} has {', '.join(supported_levels(model))}")
+    await set_thinking_level(session, wanted, remember=True)

@@ -1,0 +1,109 @@
+"""Browse mode: the block cursor and its letters; no single letter changes anything, any other goes to the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from textual import events
+from textual.binding import BindingType
+
+from app.tui.keymap import textual_bindings
+from app.tui.screens.view_actions import ViewActions
+
+
+class Browsing(ViewActions):
+    """Actions `browse.*` of the keymap; they act only while `is_browsing`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [replace(binding, priority=True) for binding in textual_bindings("browse")]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_browsing = False
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Browse actions exist in browse mode only."""
+        if action.startswith("browse_"):
+            return self.is_browsing and self.app.screen is self
+        return super().check_action(action, parameters)
+
+    def action_session_browse(self) -> None:
+        """Put the cursor on the last block."""
+        if self.transcript.blocks.last is None:
+            return
+        self.is_browsing = True
+        self.transcript.focus(scroll_visible=False)
+        self.transcript.cursor_to_end()
+        self.status.note = "j/k block · J/K message · enter open · y copy · / search · i prompt"
+        self.show_status()
+
+    def action_browse_leave(self) -> None:
+        """Back to the prompt."""
+        self.is_browsing = False
+        self.transcript.set_cursor(None)
+        self.prompt.focus()
+        self.forget_note()
+
+    def action_run_interrupt(self) -> None:
+        """Escape leaves browse mode; else it stops the innermost thing."""
+        if self.is_browsing:
+            self.action_browse_leave()
+        else:
+            super().action_run_interrupt()
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter that means nothing here is meant for the prompt."""
+        if self.is_browsing and event.is_printable and event.character:
+            event.stop()
+            self.action_browse_leave()
+            self.prompt.insert_typed(event.character)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """A click into the prompt ends browse mode."""
+        if self.is_browsing and event.widget is self.prompt:
+            self.action_browse_leave()
+
+    def action_browse_next(self) -> None:
+        """The block below."""
+        self.transcript.move_cursor(1)
+
+    def action_browse_previous(self) -> None:
+        """The block above."""
+        self.transcript.move_cursor(-1)
+
+    def action_browse_next_message(self) -> None:
+        """The next message of the user's."""
+        self.transcript.move_cursor(1, "user")
+
+    def action_browse_previous_message(self) -> None:
+        """The message of the user's before."""
+        self.transcript.move_cursor(-1, "user")
+
+    def action_browse_step(self) -> None:
+        """Title, preview, full."""
+        if (block_id := self.transcript.cursor_id) is not None:
+            self.transcript.step_density(block_id)
+
+    def action_browse_top(self) -> None:
+        """The first block."""
+        self.transcript.cursor_to_top()
+
+    def action_browse_bottom(self) -> None:
+        """The last block."""
+        self.transcript.cursor_to_end()
+
+    def action_browse_copy(self) -> None:
+        """Copy the selection, else the block."""
+        self.copy(self.transcript.copy_text())
+
+    def action_browse_copy_markdown(self) -> None:
+        """The same as Markdown."""
+        self.copy(self.transcript.copy_text(markdown=True))
+
+    def action_browse_next_hit(self) -> None:
+        """The next place that was searched for."""
+        self.transcript.next_hit()
+
+    def action_browse_previous_hit(self) -> None:
+        """The one before."""
+        self.transcript.previous_hit()

@@ -1,0 +1,181 @@
+"""The chat screen: opens sessions, sends what is typed, and says what every key does."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import anyio
+import anyio.to_thread
+from textual import on
+from textual.binding import BindingType
+
+from app.tui.keymap import textual_bindings
+from app.tui.screens.browsing import Browsing
+from widgets.prompt import Prompt
+
+if TYPE_CHECKING:
+    from app.cli.arguments import Arguments
+    from app.runtime.opening import StartOptions
+
+# Imported in a thread behind the first frame, so that the first prompt waits for none of them.
+BEHIND = ("app.runtime.opening", "app.ai.adapters.offline", "app.ai.arguments", "app.ai.http", "app.tui.commanding")
+QUIT_WITHIN_S = 1.0
+
+
+class ChatScreen(Browsing):
+    """One session at a time; another one takes its place by `reopen`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*textual_bindings("run", "view", "session")]
+
+    def __init__(self, arguments: Arguments, cwd: Path) -> None:
+        super().__init__(arguments, cwd)
+        self._next: StartOptions | None = None
+        self._close: anyio.Event | None = None
+        self._early: list[str] = []
+        self._last_clear = 0.0
+
+    def begin(self) -> None:
+        """Open the session behind the first frame."""
+        self.run_worker(self._live(), exit_on_error=False, group="session", description="the session")
+        self.run_worker(self.load_overrides, thread=True, exit_on_error=False, group="keys", description="keys")
+        self._read_branch()
+
+    async def _live(self) -> None:
+        """Open one session after the other until the app ends; what can't be opened is told, and a new one begins."""
+        from app.errors import PinyonError
+
+        try:
+            await anyio.to_thread.run_sync(lambda: [importlib.import_module(name) for name in BEHIND])
+            from app.cli.main import start_options
+
+            following: StartOptions | None = start_options(self.arguments, self.cwd)
+            while (options := following) is not None:
+                try:
+                    following = await self._live_one(options)
+                except PinyonError as error:
+                    if self.session is None and not self._can_begin_anew(options):
+                        self._fail(str(error), error.exit_code)
+                        return
+                    self.note(str(error), "error")
+                    following = self._fresh(options)
+        except Exception as error:  # the border: a bug is told and logged, the terminal put back
+            self.app._handle_exception(error)
+
+    async def _live_one(self, options: StartOptions) -> StartOptions | None:
+        from app.runtime.opening import open_agent_session
+
+        session = await open_agent_session(options)
+        self._next, self._close = None, anyio.Event()
+        async with session:
+            self.session = session
+            session.interrupts.on_change = self.show_status
+            unsubscribe = session.subscribe(self.on_session_event)
+            self.status.end()
+            self.show_session()
+            self._say_resume()
+            early, self._early = self._early, []
+            for text in early:
+                self.send(text)
+            try:
+                await self._close.wait()
+            finally:
+                unsubscribe()
+                self._say_resume()
+        return self._next
+
+    def _say_resume(self) -> None:
+        session = self.session
+        stored = session is not None and session.session.is_stored
+        self.app.resume_id = session.session.id if stored and session else None  # type: ignore[attr-defined]
+
+    def _can_begin_anew(self, options: StartOptions) -> bool:
+        return options.session is None and options.fork is None and options.model is None and options.provider is None
+
+    def _fresh(self, options: StartOptions) -> StartOptions:
+        from dataclasses import replace
+
+        return replace(options, session=None, fork=None, continue_=False)
+
+    def _fail(self, text: str, code: int) -> None:
+        self.app.exit_code = code  # type: ignore[attr-defined]
+        self.app.exit(return_code=code, message=f"pinyon: {text}")
+
+    def reopen(self, options: StartOptions) -> None:
+        """Leave this session and open another."""
+        self._next = options
+        if self._close is not None:
+            self._close.set()
+
+    # -- the prompt -----------------------------------------------------------------------------------------------
+
+    @on(Prompt.Submitted)
+    def on_submitted(self, message: Prompt.Submitted) -> None:
+        """Enter."""
+        self.send(message.text)
+
+    @on(Prompt.FollowUp)
+    def on_follow_up(self, message: Prompt.FollowUp) -> None:
+        """Alt+enter."""
+        self.send(message.text, follow_up=True)
+
+    def send(self, text: str, *, follow_up: bool = False) -> None:
+        """A command, a shell command, a steering message or a prompt; kept until the session is there."""
+        session = self.session
+        if session is None:
+            self._early.append(text)
+            self.queue.show(self._early, [])
+            return
+        if self._early:
+            self._early.clear()
+        self.queue.show([], [])
+        from app.runtime.commands import parse_command, unknown_command_text
+        from app.runtime.user_bash import parse_bash
+
+        self.transcript.follow()
+        if (line := parse_command(text)) is not None:
+            if line.command is None:
+                self.note(unknown_command_text(line), "warning")
+                self.prompt.prepend_text(text)
+            else:
+                self.run_command(line.command.action, line.argument)
+        elif (bash := parse_bash(text)) is not None:
+            session.start(session.bash.run, *bash)
+        else:
+            session.submit(text, behavior="follow_up" if follow_up else "steer")
+
+    def run_command(self, action: str, argument: str = "") -> None:
+        """Do what a command of the table says."""
+        from app.tui.commanding import run_command
+
+        self.run_worker(run_command(self, action, argument), exit_on_error=False, group="command", description=action)
+
+    @on(Prompt.EditQueue)
+    def on_edit_queue(self) -> None:
+        """Alt+up: what waits comes back into the prompt."""
+        if self.session is not None and (texts := self.session.clear_queue()):
+            self.prompt.prepend_text("\n\n".join(texts))
+
+    @on(Prompt.ClearRequested)
+    def on_clear(self, message: Prompt.ClearRequested) -> None:
+        """Ctrl+c: the text is gone; with none, twice within a second means quit."""
+        now = time.monotonic()
+        if not message.had_text and now - self._last_clear < QUIT_WITHIN_S:
+            self.quit()
+            return
+        self._last_clear = now
+        self.status.note = "" if message.had_text else "ctrl+c again leaves"
+        self.show_status()
+        self.set_timer(QUIT_WITHIN_S, self.forget_note)
+
+    @on(Prompt.QuitRequested)
+    def on_quit_requested(self) -> None:
+        """Ctrl+d in an empty prompt."""
+        self.quit()
+
+    def quit(self) -> None:
+        """Leave: the session's worker ends with the app and closes what is open."""
+        self._say_resume()
+        self.app.exit()

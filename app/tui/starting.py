@@ -1,0 +1,73 @@
+"""From the command line to the running App: the environment that Textual reads at import, the exit, the resume hint.
+
+It must import nothing heavy before the first frame: pydantic, httpx and the adapters come behind it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.config.settings import Settings, load_settings
+from app.config.trust import is_trusted
+
+if TYPE_CHECKING:
+    from app.cli.arguments import Arguments
+
+LOCAL_FPS = 30
+SSH_FPS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """How the screen is driven in this run."""
+
+    ssh: bool
+    theme: str | None
+    settings: Settings
+
+
+def run_full_screen(arguments: Arguments, cwd: Path) -> int:
+    """Run the App to its end and return the exit code; prints how to come back."""
+    settings, _ = load_settings(cwd, trusted=is_trusted(cwd))
+    face = Face(wants_ssh(arguments.ssh, settings), arguments.theme or settings.theme, settings)
+    with_profile(face.ssh)
+    from app.tui.application import PinyonApp
+
+    app = PinyonApp(arguments, cwd, face)
+    try:
+        app.run()
+    finally:
+        code = app.return_code or 0
+    if app.resume_id and sys.stdout is not None:
+        try:
+            sys.stdout.write(f"To come back:\npinyon --session {app.resume_id}\n")
+            sys.stdout.flush()
+        except (OSError, ValueError):
+            pass
+    return app.exit_code or code
+
+
+def wants_ssh(flag: bool, settings: Settings) -> bool:
+    """Whether bytes are to be saved: the flag, the setting, else whether we are at the end of an SSH connection."""
+    if flag or settings.ssh == "on":
+        return True
+    return settings.ssh == "auto" and any(os.environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
+
+
+def with_profile(ssh: bool) -> None:
+    """Import Textual under our profile. What we set is taken back, so that no child process inherits it."""
+    profile = {"TEXTUAL_FPS": str(SSH_FPS if ssh else LOCAL_FPS), "TEXTUAL_ANIMATIONS": "none"}
+    kept = {name: os.environ.get(name) for name in (*profile, "NO_COLOR")}
+    for name, value in profile.items():
+        os.environ.setdefault(name, value)
+    import textual.constants  # noqa: F401 - reads the environment once, at this import
+
+    for name, old in kept.items():
+        if old is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = old

@@ -1,0 +1,92 @@
+"""What header and footer say, from a session's state; reads running sums only, never the conversation."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.config.paths import tilde
+from app.tui import keymap
+from widgets.footer import FooterState
+from widgets.header import HeaderState
+
+if TYPE_CHECKING:
+    from app.runtime.agent_session import AgentSession
+
+IDLE_HINTS = (("session.tree", "tree"), ("session.model", "model"), ("session.help", "help"))
+
+
+@dataclass(slots=True)
+class Status:
+    """The parts that no session knows: git branch, what is going on since when, a notice for the header."""
+
+    cwd: Path
+    branch: str = ""
+    activity: str = "starting"
+    busy_since: float | None = None
+    note: str = ""
+    statuses: tuple[str, ...] = ()
+    notice: str = ""
+    overrides: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def begin(self, activity: str) -> None:
+        """Something began that the footer counts the seconds of."""
+        self.activity = activity
+        self.busy_since = time.monotonic()
+
+    def end(self) -> None:
+        """Nothing goes on."""
+        self.activity, self.busy_since = "", None
+
+    def header(self, session: AgentSession | None) -> HeaderState:
+        """The header's state."""
+        if session is None:
+            return HeaderState(folder=tilde(self.cwd), branch=self.branch, notice=self.notice)
+        state = session.agent.state
+        model = state.model
+        offline = model.provider == "offline"
+        return HeaderState(
+            folder=tilde(self.cwd),
+            branch=self.branch,
+            title=session.session.name or "",
+            model=model.name or model.id,
+            thinking=state.thinking_level if model.reasoning else "",
+            context_tokens=None if offline else session.totals.context_tokens or 0,
+            context_window=None if offline else model.context_window,
+            notice=self.notice,
+        )
+
+    def footer(self, session: AgentSession | None) -> FooterState:
+        """The footer's state."""
+        hints = tuple(filter(None, (keymap.hint(action, word, self.overrides) for action, word in IDLE_HINTS)))
+        if session is None:
+            return FooterState(activity=self.activity, busy_since=self.busy_since, hints=hints, note=self.note)
+        totals = session.totals
+        return FooterState(
+            input_tokens=totals.input,
+            output_tokens=totals.output,
+            cache_tokens=totals.cache_read,
+            cost=totals.cost or None,
+            activity=self.activity,
+            busy_since=self.busy_since,
+            escape_hint=session.interrupts.label or "",
+            hints=hints,
+            statuses=self.statuses,
+            note=self.note,
+        )
+
+
+def git_branch(cwd: Path) -> str:
+    """The branch of the repository around `cwd`, "" outside one; reads two small files and starts no process."""
+    for folder in (cwd, *cwd.parents):
+        dot = folder / ".git"
+        try:
+            if dot.is_file():
+                dot = folder / dot.read_text("utf-8").removeprefix("gitdir:").strip()
+            head = (dot / "HEAD").read_text("utf-8").strip()
+        except (OSError, ValueError):
+            continue
+        return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:8]
+    return ""
