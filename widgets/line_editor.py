@@ -143,6 +143,10 @@ class LineEditor(ChangedCellsOnly, TextArea, inherit_bindings=False):
         """Put text at the cursor, over the selection if there is one, and the cursor behind it."""
         self._replace_via_keyboard(text, *self.selection)
 
+    def replace_typed(self, text: str, start: Location, end: Location) -> None:
+        """Put text in place of what stands between two places, and the cursor behind it."""
+        self._replace_via_keyboard(text, start, end)
+
     def set_text(self, text: str, *, undoable: bool = True) -> None:
         """Replace the whole text, cursor at its end; unless undoable, what was there before is gone for good."""
         if undoable:
