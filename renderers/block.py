@@ -73,7 +73,7 @@ def failure_word(result: ToolOutcome | None) -> str:
 
 def error_body(result: ToolOutcome | None, view: ToolView) -> Body:
     """The error's own text, red; "(no message)" when it has none."""
-    body = text_body(outcome.raw_text(result).strip("\n") or "(no message)", view, ERROR_ROWS, style="$error")
+    body = text_body(outcome.raw_text(result).strip("\n") or "(no message)", view, ERROR_ROWS, style="$text-error")
     body.prose = True
     return body
 
@@ -92,7 +92,7 @@ def note_body(note: str, view: ToolView) -> list[Body]:
     """A remark under the header, as a warning; none when it is empty."""
     from renderers.text import one_line
 
-    return [Body([Row(Content.styled(one_line(note), "$warning"))], plain=view.plain)] if note else []
+    return [Body([Row(Content.styled(one_line(note), "$text-warning"))], plain=view.plain)] if note else []
 
 
 def tool_block(header: Header, *bodies: Visual) -> ToolRenderResult:

@@ -21,7 +21,11 @@ from renderers.rows import EMPTY, strip_of
 ToolState = Literal["inprogress", "complete", "error"]
 GLYPHS: dict[ToolState, str] = {"inprogress": "⠋", "complete": "✓", "error": "✗"}
 WORDS: dict[ToolState, str] = {"inprogress": "running", "complete": "done", "error": "failed"}
-STATE_STYLES: dict[ToolState, str] = {"inprogress": "$tool-running", "complete": "$success", "error": "$error"}
+STATE_STYLES: dict[ToolState, str] = {
+    "inprogress": "$tool-running",
+    "complete": "$text-success",
+    "error": "$text-error",
+}
 IDLE_GLYPH = "○"
 IDLE_WORD = "not run"
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -72,7 +76,9 @@ class Header(Visual):
         return "▾" if self.expanded else "▸"
 
     def _right(self, parts: Sequence[str]) -> Content:
-        style = "$error" if self.state == "error" else "$tool-running" if self.state == "inprogress" else META_STYLE
+        style = (
+            "$text-error" if self.state == "error" else "$tool-running" if self.state == "inprogress" else META_STYLE
+        )
         text = " · ".join(parts)
         chevron = self._chevron()
         return Content.assemble((text, style), " " if text and chevron.strip() else "", (chevron, META_STYLE))

@@ -35,9 +35,9 @@ SIBLING_META = "pinyon_sibling"
 NoteLevel = Literal["info", "success", "warning", "error"]
 _NOTE: dict[NoteLevel, tuple[str, str]] = {
     "info": ("·", META_STYLE),
-    "success": ("✓", "$success"),
-    "warning": ("!", "$warning"),
-    "error": ("✗", "$error"),
+    "success": ("✓", "$text-success"),
+    "warning": ("!", "$text-warning"),
+    "error": ("✗", "$text-error"),
 }
 
 
@@ -62,7 +62,7 @@ class UserVisual(Visual):
         if plain:
             return Content(f"version {place} of {count}")
         before, after = (Style.from_meta({SIBLING_META: step}) for step in (-1, 1))
-        return Content.assemble(("‹", before), f" {place}/{count} ", ("›", after)).stylize("$warning")
+        return Content.assemble(("‹", before), f" {place}/{count} ", ("›", after)).stylize("$text-warning")
 
     def _wrapped(self, width: int) -> tuple[list[Content], bool]:
         """The text's rows and whether the switch has room beside the first."""
@@ -297,12 +297,12 @@ class MetaLine(Visual):
         indent = "  " if width >= 24 else ""
         room = width - len(indent) - len(sign)
         if room < 1:
-            return Content.styled(cut_cells(self._label, width), "bold $accent")
+            return Content.styled(cut_cells(self._label, width), "bold $text-accent")
         label = cut_cells(self._label, room)
         rest = room - Content(label).cell_length - 1
         subject = cut_cells(self._subject, rest) if self._subject and rest > 2 else ""
         return Content.assemble(
-            indent, (label, "bold $accent"), " " if subject else "", (subject, META_STYLE), (sign, META_STYLE)
+            indent, (label, "bold $text-accent"), " " if subject else "", (subject, META_STYLE), (sign, META_STYLE)
         )
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
@@ -322,13 +322,13 @@ def error_visual(text: str, hint: str = "", *, plain: bool = False) -> Visual:
     """A failure of the run, in the provider's or our own words, and what can be done about it."""
     shown = _clean(text, ERROR_LINES, ERROR_CHARS) or "something failed without saying what"
     tail = Content.styled(_clean(hint), META_STYLE) if hint else None
-    return Prose("error:" if plain else "✗", "bold $error", Content.styled(shown, "$error"), tail)
+    return Prose("error:" if plain else "✗", "bold $text-error", Content.styled(shown, "$text-error"), tail)
 
 
 def interrupted_visual(*, plain: bool = False) -> Visual:
     """The mark under an answer that the user stopped: what came is kept."""
     text = "interrupted — what came so far is kept; type what to do instead"
-    return Prose("stopped:" if plain else "■", "$warning", Content.styled(text, META_STYLE))
+    return Prose("stopped:" if plain else "■", "$text-warning", Content.styled(text, META_STYLE))
 
 
 def note_visual(text: str, level: NoteLevel = "info", *, plain: bool = False) -> Visual:

@@ -39,4 +39,4 @@ def notice_rows(*notices: str) -> list[Row]:
     """The remarks as rows of their own, empty ones left out."""
     from renderers.text import one_line
 
-    return [Row(Content.styled(one_line(notice), "$warning")) for notice in notices if notice]
+    return [Row(Content.styled(one_line(notice), "$text-warning")) for notice in notices if notice]

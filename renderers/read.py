@@ -63,7 +63,7 @@ class ReadRenderer:
             return EMPTY
         first = max(1, offset or 1)
         last = "" if limit is None or limit < 1 else str(first + limit - 1)
-        return Content.styled(f":{first}-{last}", "$warning")
+        return Content.styled(f":{first}-{last}", "$text-warning")
 
     def _size(self, result: ToolOutcome | None, state: ToolState, text: str, pictures: list[Row]) -> str:
         if state == "error":

@@ -105,7 +105,7 @@ def test_a_long_custom_message_is_cut_in_the_preview() -> None:
 def test_an_error_is_red_and_says_what_can_be_done() -> None:
     visual = error_visual("401 unauthorized", "type /login")
     assert draw(visual) == ["  ✗ 401 unauthorized", "    type /login"]
-    assert "401 unauthorized" in "".join(styled(visual, "$error"))
+    assert "401 unauthorized" in "".join(styled(visual, "$text-error"))
     assert draw(error_visual(""))[0].strip("✗ ")
 
 

@@ -137,7 +137,7 @@ def test_a_failed_edit_says_why_and_can_show_what_it_wanted() -> None:
     assert "Could not find the text" in preview
     assert "- q" not in preview
     assert "- q" in shown(tool("edit", params, failed, density="full"))
-    assert styled(tool("edit", params, failed), "$error")
+    assert styled(tool("edit", params, failed), "$text-error")
 
 
 @pytest.mark.parametrize(
@@ -321,3 +321,12 @@ def test_a_killed_command_names_the_signal() -> None:
     late = result("out\n\nCommand timed out", {"timedOut": True, "exitCode": None}, error=True)
     assert "timed out ▾" in draw(tool("bash", {"command": "x"}, late))[0]
     assert "Command timed" not in shown(tool("bash", {"command": "x"}, late))
+
+
+def test_a_call_drawn_too_narrow_is_whole_again_when_there_is_room() -> None:
+    done = result("ok", {"diff": "-1 return a + b\n+1 return a - b 日本語"})
+    for visual in (tool("edit", {"path": "src/a.py"}, done), tool("bash", {"command": "x " * 60}, result(LINES_40))):
+        before = draw(visual, 80)
+        for width in (5, 2, 1):
+            assert draw(visual, width)
+        assert draw(visual, 80) == before
