@@ -111,6 +111,12 @@ def highlight_rows(code: str, language: str) -> list[Row]:
     return rows if len(rows) == len(lines) else plain_rows(lines)
 
 
+@lru_cache(maxsize=128)
+def highlight_chunk(code: str, language: str) -> tuple[Row, ...]:
+    """Return `highlight_rows`, kept for the next layout (a resize would lex every fence again); not to be changed."""
+    return tuple(highlight_rows(code, language))
+
+
 def plain_rows(lines: list[str]) -> list[Row]:
     """Return the lines as rows in the colour of plain code."""
     return [[(line, PLAIN_STYLE)] if line else [] for line in lines]

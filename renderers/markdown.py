@@ -21,6 +21,7 @@ from renderers.text import sanitise
 
 PROSE_CELLS = 100
 LONG_LINE_CHARS = 1_500
+ESCAPE_CHARS = 256
 
 _LABEL = re.compile(r"\[([^\[\]]+)\]")
 
@@ -28,6 +29,11 @@ _LABEL = re.compile(r"\[([^\[\]]+)\]")
 _PROBES = ("$text-muted", "$md-heading", "$md-code", "$code-keyword")
 
 _UNPAINTED = Strip([], 0)
+
+
+def warm_up() -> None:
+    """Import what the first text needs (0.1 s), so that no frame has to: for a thread, after the first frame."""
+    MarkdownVisual("*a* [b](http://c)\n```python\nx\n```").get_height(RulesMap(), 20)
 
 
 class MarkdownVisual(Visual):
@@ -151,21 +157,33 @@ class MarkdownVisual(Visual):
     def _extend(self, part: str) -> None:
         self._parser.extend(" ".join(sanitise(part.removesuffix("\r")).split("\n")))
 
-    def _take_long_line(self, partial: str) -> bool:
-        """Give the start of a long line to the parser for good, if it is prose: then it is not read again."""
-        if not self._is_line_fed:
-            if len(partial) < LONG_LINE_CHARS or any(character in partial for character in "\r\x1b\x9b"):
-                return False
-            with self._parser.trying(partial):
-                leaf = self._parser.open_leaf
-                if leaf is None or leaf.kind != "paragraph" or not leaf.lines:
-                    return False
-            self._parser.feed(sanitise(partial))
-        else:
-            self._extend(partial)
+    def _partial(self) -> str:
+        """Return the sanitised line that is arriving; what of it needs no second look goes to the parser for good."""
+        partial = "".join(self._pending)
+        ends = partial.rfind("\r", 0, len(partial) - 1)
+        if ends >= 0:  # a carriage return ends a line too; one at the very end may belong to a line feed
+            self._feed(partial[:ends])
+            partial = partial[ends + 1 :]
+        if self._is_line_fed or len(partial) > LONG_LINE_CHARS:
+            partial = self._take_long_line(partial)
+        self._pending = [partial] if partial else []
+        return "" if self._is_line_fed else sanitise(partial.removesuffix("\r"))
+
+    def _take_long_line(self, partial: str) -> str:
+        """Give a long line of prose to the parser, but for an escape sequence that may be cut; return the rest."""
+        escape = max(partial.rfind(character, -ESCAPE_CHARS) for character in "\x1b\x90\x9b\x9d\r")
+        end = escape if escape >= 0 else len(partial)
+        if self._is_line_fed:
+            self._extend(partial[:end])
+            return partial[end:]
+        start = sanitise(partial[:end])
+        with self._parser.trying(start):
+            leaf = self._parser.open_leaf
+            if leaf is None or leaf.kind != "paragraph" or not leaf.lines:
+                return partial
+        self._parser.feed(start)
         self._is_line_fed = True
-        self._pending = []
-        return True
+        return partial[end:]
 
     def _laid_out(self, width: int) -> Layout:
         layout = self._layout
@@ -174,14 +192,9 @@ class MarkdownVisual(Visual):
             layout = self._layout = Layout(width, self._prose_cells)
         if self._dirty:
             self._dirty = False
-            partial = "".join(self._pending)
-            if len(self._pending) > 1:
-                self._pending = [partial]
-            if partial and self._take_long_line(partial):
-                partial = ""
+            partial = self._partial()
             layout.settle(self._parser)
-            shown = sanitise(partial.removesuffix("\r")).split("\n")[-1] if partial else ""
-            with self._parser.trying(shown):
+            with self._parser.trying(partial):
                 layout.tail(self._parser)
         return layout
 

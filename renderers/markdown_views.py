@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from renderers.code import highlight_rows, plain_rows
+from renderers.code import highlight_chunk, highlight_rows, plain_rows
 from renderers.markdown_inline import References, inline_rows
 from renderers.markdown_leaf import Leaf, split_cells
 from renderers.markdown_prose import ProseFlow
@@ -164,7 +164,7 @@ class CodeView(LeafView):
         elif alone:
             coloured = [highlight_rows(line, language)[0] for line in lines]
         else:
-            coloured = highlight_rows("\n".join([*lines, ""]), language)
+            coloured = list(highlight_chunk("\n".join([*lines, ""]), language))
         wide = self.frame.wide_cells
         indent = CODE_INDENT if wide >= 12 else 0
         rows: list[Row] = []

@@ -126,6 +126,27 @@ def test_marks_that_may_become_something_else_are_held_back() -> None:
     assert [strip.text for strip in draw(visual)] == ["  code", "  ``"]
 
 
+@pytest.mark.parametrize("hostile", ["\x1b[31m", "\x1b]0;t\x07", "\x9b1m", "a\rb", "\ud800", "\x1b]"])
+def test_a_long_hostile_line_is_safe_in_every_frame(hostile: str) -> None:
+    visual = MarkdownVisual()
+    for delta in (hostile * 40 + "some words ") * 30:
+        visual.append(delta)
+        if len(visual.text) % 97 == 0:
+            for strip in draw(visual):
+                assert not any(ord(character) < 32 or 0x7F <= ord(character) < 0xA0 for character in strip.text)
+    visual.append("\nend")
+    visual.finish()
+    assert draw(visual)[-1].text.endswith("end")
+
+
+def test_a_carriage_return_ends_a_line_before_the_line_feed_comes() -> None:
+    visual = MarkdownVisual()
+    visual.append("# one\rtwo\r")
+    assert [strip.text for strip in draw(visual)] == ["one", "", "two"]
+    visual.append("\nthree")
+    assert [strip.text for strip in draw(visual)] == ["one", "", "two three"]
+
+
 def test_drawing_again_without_news_makes_nothing_new() -> None:
     visual = MarkdownVisual()
     visual.append(EVERYTHING)

@@ -6,7 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
 from textual.color import Color
+from textual.content import Content
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions
+from textual.widgets import Static
 
 import renderers.palette
 from renderers.palette import THEME_TOKENS, TOKENS, defaults, style_resolver
@@ -59,3 +65,34 @@ def _luminance(colour: Color) -> float:
         for part in (channel / 255 for channel in (colour.r, colour.g, colour.b))
     ]
     return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
+
+
+class Asking(Content):
+    """Content that keeps what the widget which draws it makes of each token."""
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        ASKED.update({name: options.get_style(f"${name}") for name in (*TOKENS, *THEME_TOKENS)})
+        return super().render_strips(width, height, style, options)
+
+
+ASKED: dict[str, Style] = {}
+
+
+class Themed(App[None]):
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return defaults(dark=True, ansi="ansi" in self.theme)
+
+    def compose(self) -> ComposeResult:
+        yield Static(Asking("x"))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "nord", "ansi-dark", "ansi-light"])
+async def test_every_token_resolves_in_a_running_app(theme: str) -> None:
+    ASKED.clear()
+    app = Themed()
+    app.theme = theme
+    async with app.run_test(size=(20, 5)) as pilot:
+        await pilot.pause()
+        assert [name for name, style in ASKED.items() if style.foreground is None] == []
+        assert len(ASKED) == len(TOKENS) + len(THEME_TOKENS)
