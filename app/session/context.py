@@ -14,9 +14,6 @@ from app.session.entries import RawEntry, as_id, as_text, lenient_ms, message_of
 from app.session.index import IndexEntry
 from app.session.messages import (
     AgentMessage,
-    BranchSummaryMessage,
-    CompactionSummaryMessage,
-    CustomMessage,
     OnError,
     convert_to_llm,
 )
@@ -142,26 +139,14 @@ def message_in(raw: RawEntry, replacement: dict[str, object] | None = None) -> A
                 return None
             return parse_message({"timestamp": timestamp, **message, **changed})
         case "custom_message":
-            return CustomMessage.model_validate(
-                {
-                    "customType": raw.get("customType"),
-                    "content": changed.get("content", raw.get("content")),
-                    "display": raw.get("display"),
-                    "details": raw.get("details"),
-                    "timestamp": timestamp,
-                }
-            )
+            members = {name: raw.get(name) for name in ("customType", "content", "display", "details")}
+            return parse_message({"role": "custom", **members, "timestamp": timestamp, **changed})
         case "branch_summary" if raw.get("summary"):
-            return BranchSummaryMessage(
-                summary=str(raw["summary"]), from_id=as_text(raw.get("fromId")) or "", timestamp=timestamp
-            )
+            members = {name: raw.get(name) for name in ("summary", "fromId")}
+            return parse_message({"role": "branchSummary", **members, "timestamp": timestamp})
         case "compaction":
-            tokens = raw.get("tokensBefore")
-            return CompactionSummaryMessage(
-                summary=as_text(raw.get("summary")) or "",
-                tokens_before=tokens if isinstance(tokens, int) else 0,
-                timestamp=timestamp,
-            )
+            members = {name: raw.get(name) for name in ("summary", "tokensBefore")}
+            return parse_message({"role": "compactionSummary", **members, "timestamp": timestamp})
     return None
 
 

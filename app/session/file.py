@@ -44,6 +44,8 @@ class SessionFile(SessionLog):
         Raises NotASessionError, SessionError, and SessionBusyError when another process writes it. Where writing is
         not allowed the session opens all the same, with a note; the first append then fails.
         """
+        if path.is_symlink():
+            path = path.resolve()  # a migrated file takes the place of the real one, not of the link
         for _ in range(8):
             try:
                 descriptor = open_regular(path, os.O_RDWR | os.O_APPEND)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from app.errors import SessionError
-from app.session.entries import RawEntry, message_of, new_entry_id, new_header, new_session_id, text_of
+from app.session.entries import LEAF_TYPE, RawEntry, message_of, new_entry_id, new_header, new_session_id, text_of
 from app.session.file import SessionFile
 from app.session.lines import encode, write_file
 from app.session.log import SessionLog
@@ -71,6 +71,8 @@ def _path_entries(session: SessionView, leaf_id: str | None) -> list[RawEntry]:
         if entry.type != "label":
             raws.append({**session.file.body(entry), "parentId": parent_id})
             parent_id = entry.id
+            # what we noted at it (a snapshot of the files) goes with it; where the leaf once was does not
+            raws.extend(session.file.body(own) for own in session.tree.own_at(entry.id) if own.fact != LEAF_TYPE)
     on_path = {raw["id"] for raw in raws}
     taken = set(on_path)
     for target, label in session.tree.labels.items():

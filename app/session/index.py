@@ -161,6 +161,7 @@ class Indexer:
         self._foreign = False
         self._renamed = 0
         self._nameless = 0
+        self._is_live = False
 
     def feed(self, lines: Iterable[bytes], offset: int = 0) -> None:
         """Take lines (each with its line feed, but for the last) that begin at `offset` bytes."""
@@ -249,8 +250,15 @@ class Indexer:
                 index.repeated += 1
                 index.ids_by_line.append(entry_id)
                 return
-            entry_id, altered = self._fresh_id(place), True
             self._renamed += 1
+            if self._is_live:
+                entry_id, altered = self._fresh_id(place), True
+            else:
+                # the reference lets the later one have the id; a tree that stands can't follow that
+                twin.id, twin.altered = self._fresh_id(twin.place), True
+                index.ids_by_line[twin.place] = twin.id
+                index.by_id[twin.id] = twin
+                parent_id = twin.id if parent_id == entry_id else parent_id
         index.ids_by_line.append(entry_id)
         entry = entry_facts(upgraded(raw, index.version, index.ids_by_line), entry_id, parent_id, place)
         entry.offset, entry.length, entry.altered = offset, length, altered
@@ -273,6 +281,7 @@ class Indexer:
     def finish(self) -> Index:
         """The index with its notes, each one sentence for a person."""
         index = self.index
+        self._is_live = True
         if self._foreign:
             index.header = None
         notes = index.notes

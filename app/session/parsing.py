@@ -76,10 +76,10 @@ def _named(block: object) -> RawMessage:
 
 
 def _sound_text(raw: RawMessage) -> RawMessage:
-    """A deep copy in which lone surrogates, which no encoder takes, are replaced."""
+    """A deep copy without what no model takes: lone surrogates become `?`, infinities and NaN null."""
     try:
         text = json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
-        copy = json.loads(text)
+        copy = json.loads(text, parse_constant=lambda _: None)
     except (ValueError, TypeError, RecursionError):
         return dict(raw)
     return copy if isinstance(copy, dict) else dict(raw)

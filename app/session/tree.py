@@ -30,16 +30,22 @@ class UnknownEntryError(SessionError):
 
 
 class Tree:
-    """All entries in file order, those of ours left out; `leaf_id` is where the next entry goes (None: a new root)."""
+    """All entries in file order, those of ours left out; `leaf_id` is where the next entry goes (None: a new root).
+
+    `version` grows with every change, for views that keep what they worked out. `tips` and `branch_points` take time
+    in proportion to the whole tree, the rest to what it gives.
+    """
 
     def __init__(self, entries: Iterable[IndexEntry] = (), notes: list[str] | None = None) -> None:
         self.entries: list[IndexEntry] = []
         self.leaf_id: str | None = None
+        self.version = 0
         self.name: str | None = None
         self.labels: dict[str, Label] = {}
         self._all: dict[str, IndexEntry] = {}
         self._parent: dict[str, str | None] = {}
         self._children: dict[str | None, list[IndexEntry]] = {}
+        self._own: dict[str | None, list[IndexEntry]] = {}
         loaded = list(entries)
         for entry in loaded:
             self._all[entry.id] = entry
@@ -104,6 +110,7 @@ class Tree:
 
     def _place(self, entry: IndexEntry) -> None:
         if entry.own:
+            self._own.setdefault(self._parent[entry.id], []).append(entry)
             return
         self.entries.append(entry)
         self._children.setdefault(self._parent[entry.id], []).append(entry)
@@ -130,6 +137,7 @@ class Tree:
 
     def add(self, entry: IndexEntry, *, move_leaf: bool = True) -> None:
         """Take in an entry that was written; the leaf goes to it, or for one of ours to its target."""
+        self.version += 1
         self._all[entry.id] = entry
         self._parent[entry.id] = self._resolve(entry, set())
         self._place(entry)
@@ -144,6 +152,10 @@ class Tree:
     def children(self, entry_id: str | None) -> list[IndexEntry]:
         """Direct children in file order; those of None are the roots."""
         return list(self._children.get(entry_id, ()))
+
+    def own_at(self, entry_id: str | None) -> list[IndexEntry]:
+        """Our own entries (`pinyon.*`; `fact` is the type) that stand at an entry, in file order."""
+        return list(self._own.get(entry_id, ()))
 
     @property
     def roots(self) -> list[IndexEntry]:

@@ -118,8 +118,12 @@ def test_orphans_and_rings_become_roots(tmp_path: Path) -> None:
 def test_an_entry_with_the_id_of_another_is_kept_under_a_new_one(tmp_path: Path) -> None:
     data = HEADER + entry("a", None, "one") + entry("a", None, "two") + entry("b", "a")
     found = ids(data, tmp_path)
-    assert (len(found), found[0], found[2]) == (3, "a", "b")
+    assert (len(found), found[1], found[2]) == (3, "a", "b")
     assert ids(data, tmp_path) == found
+    given = load(data, tmp_path)
+    assert (given["entries"], given["roots"], given["branch_len"]) == (3, 2, 2)
+    own_child = HEADER + entry("a", None, "one") + entry("a", "a", "two") + entry("b", "a")
+    assert load(own_child, tmp_path)["branch_len"] == 3
 
 
 def test_a_deep_branch_is_walked_without_recursion(tmp_path: Path) -> None:

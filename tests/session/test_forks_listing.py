@@ -80,6 +80,47 @@ async def test_a_branch_alone_keeps_ids_and_the_labels_on_it(work: Path) -> None
         await item.close()
 
 
+async def test_what_we_noted_at_entries_is_looked_through_and_goes_with_a_branch(work: Path) -> None:
+    session, ids = await branched(work)
+    version = session.tree.version
+    note = await session.append_custom("pinyon.snapshot", {"files": 1})
+    assert session.leaf_id == ids[4]
+    assert session.tree.version > version
+    assert [(entry.id, entry.fact) for entry in session.tree.own_at(ids[4])] == [(note, "pinyon.snapshot")]
+    assert note not in {entry.id for entry in session.tree.entries}
+    on = await session.append_message(UserMessage(content="on"))
+    assert [entry.id for entry in session.tree.branch()] == [ids[0], ids[4], on]
+    off = await clone(session)
+    assert off.tree.own_at(ids[4])[0].id == note
+    assert off.read(note)["data"] == {"files": 1}
+    assert off.tree.own_at(ids[0]) == []
+    assert (off.leaf_id, len(off.tree.tips)) == (on, 1)
+    for item in (session, off):
+        await item.close()
+
+
+async def test_entries_that_the_reference_put_under_our_own_hang_on_what_those_stand_at(tmp_path: Path) -> None:
+    def row(entry_id: str, parent: str | None, **more: object) -> str:
+        return json.dumps({"id": entry_id, "parentId": parent, "timestamp": "2026-01-01T00:00:00.000Z", **more}) + "\n"
+
+    said = {"type": "message", "message": {"role": "user", "content": "x"}}
+    leaf = {"type": "custom", "customType": "pinyon.leaf"}
+    file = tmp_path / "x.jsonl"
+    file.write_text(
+        row("s", None, type="session", version=3, cwd="/w")
+        + row("a", None, **said)
+        + row("b", "a", **said)
+        + row("l", "a", **leaf)
+        + row("c", "l", **said)
+        + row("r", None, **leaf)
+        + row("d", "r", **said)
+    )
+    session = await Session.open(file, read_only=True)
+    assert [session.tree.parent_id(entry.id) for entry in session.tree.entries] == [None, "a", "a", None]
+    assert session.tree.branch_points == [None, "a"]
+    await session.close()
+
+
 async def test_a_fork_before_a_user_message_gives_its_text_back(work: Path) -> None:
     session, ids = await branched(work)
     forked, text = await fork_before(session, ids[3])

@@ -168,6 +168,8 @@ def test_blocked_images_become_one_text_and_history_keeps_them() -> None:
         {"role": "bashExecution", "command": ["ls"], "exitCode": "0", "cancelled": None, "output": None},
         {"role": "custom", "content": {"a": 1}, "display": None},
         {"role": "compactionSummary", "tokensBefore": "many", "summary": None},
+        {"role": "compactionSummary", "tokensBefore": float("inf"), "summary": "\udfff"},
+        {"role": "user", "content": "x", "timestamp": float("nan")},
     ],
 )
 def test_odd_members_do_not_cost_the_message(raw: dict[str, Any]) -> None:
