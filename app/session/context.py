@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.ai.messages import Message
 from app.session.entries import RawEntry, as_id, as_text, lenient_ms, message_of
-from app.session.index import IndexEntry
+from app.session.facts import IndexEntry
 from app.session.messages import (
     AgentMessage,
     OnError,

@@ -15,7 +15,8 @@ from app.config.paths import ensure_private_dir
 from app.errors import SessionError
 from app.session import lease
 from app.session.entries import VERSION, RawEntry
-from app.session.index import IndexEntry, entry_facts, parse_line
+from app.session.facts import IndexEntry, entry_facts
+from app.session.index import parse_line
 from app.session.lines import PartialWriteError, encode, sync, sync_folder, write_all, write_failed, write_file
 from app.session.log import SessionLog, open_regular
 from app.session.naming import aside_path

@@ -10,41 +10,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from sys import intern
 from typing import Any
 
-from app.session.entries import RawEntry, as_id, as_text, is_header, is_own, message_of, role_of, text_of, tool_calls_of
+from app.session.entries import RawEntry, as_id, is_header
+from app.session.facts import IndexEntry, entry_facts
 from app.session.migrate import derived_id, upgraded, version_of
 
-PREVIEW_CHARS = 160
 # An entry inside a broken line begins so; in a string its quotes would be escaped.
 _ENTRY_START = re.compile(r'\{\s*"type"\s*:\s*"[^"\\]{1,64}"')
 _TRIES = 64
-
-
-@dataclass(slots=True, eq=False)
-class IndexEntry:
-    """One entry without its body: `offset` and `length` in bytes say where that is (-1: not in a file yet).
-
-    `parent_id` is as stored; the tree decides what it means. `preview` is foreign text, at most 160 characters.
-    `fact` depends on the type: customType, a label's text, a session's name, a model's id, a thinking level, a tool's
-    name for a toolResult, the stop reason for an assistant message. `target` is a label's or context_edit's target.
-    """
-
-    id: str
-    parent_id: str | None
-    type: str
-    timestamp: str
-    place: int
-    offset: int = -1
-    length: int = 0
-    role: str | None = None
-    preview: str = ""
-    fact: str | None = None
-    target: str | None = None
-    calls: int = 0
-    own: bool = False
-    altered: bool = False
 
 
 @dataclass(slots=True)
@@ -101,49 +75,6 @@ def salvage(data: bytes) -> Iterator[tuple[RawEntry, int, int]]:
         ):
             done = end
             yield raw, start, end - start
-
-
-def entry_facts(raw: RawEntry, entry_id: str, parent_id: str | None, place: int) -> IndexEntry:
-    """The facts of one entry in today's shape."""
-    kind = intern(as_text(raw.get("type")) or "unknown")
-    entry = IndexEntry(entry_id, parent_id, kind, as_text(raw.get("timestamp")) or "", place)
-    match kind:
-        case "message":
-            message = message_of(raw)
-            role = role_of(raw)
-            entry.role = intern(role) if role is not None else None
-            entry.preview = text_of(message.get("content"), PREVIEW_CHARS)
-            match role:
-                case "assistant":
-                    entry.fact = as_text(message.get("stopReason"))
-                    entry.calls = len(tool_calls_of(message))
-                case "toolResult":
-                    entry.fact = as_text(message.get("toolName"))
-                case "bashExecution":
-                    entry.preview = (as_text(message.get("command")) or "")[:PREVIEW_CHARS]
-                case "custom":
-                    entry.fact = as_text(message.get("customType"))
-        case "custom":
-            entry.fact = as_text(raw.get("customType"))
-            entry.own = is_own(raw)
-        case "custom_message":
-            entry.fact = as_text(raw.get("customType"))
-            entry.preview = text_of(raw.get("content"), PREVIEW_CHARS)
-        case "compaction" | "branch_summary":
-            entry.preview = (as_text(raw.get("summary")) or "")[:PREVIEW_CHARS]
-        case "label":
-            entry.target, entry.fact = as_id(raw.get("targetId")), as_text(raw.get("label")) or ""
-        case "context_edit":
-            entry.target = as_id(raw.get("targetId"))
-        case "session_info":
-            entry.fact = (as_text(raw.get("name")) or "").strip()
-        case "model_change":
-            entry.fact = as_text(raw.get("modelId"))
-        case "thinking_level_change":
-            entry.fact = as_text(raw.get("thinkingLevel"))
-    if entry.fact is not None:
-        entry.fact = intern(entry.fact) if len(entry.fact) < 40 else entry.fact
-    return entry
 
 
 class Indexer:

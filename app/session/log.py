@@ -17,7 +17,8 @@ from typing import Self
 
 from app.errors import NotASessionError, SessionError
 from app.session.entries import VERSION, RawEntry
-from app.session.index import Index, IndexEntry, Indexer, parse_line
+from app.session.facts import IndexEntry
+from app.session.index import Index, Indexer, parse_line
 from app.session.lines import encode
 from app.session.migrate import upgraded
 

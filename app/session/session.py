@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from app.session.entries import LEAF_TYPE, RawEntry, new_entry, new_entry_id, new_header, new_session_id
+from app.session.facts import IndexEntry
 from app.session.file import SessionFile
-from app.session.index import IndexEntry
 from app.session.naming import file_name, project_folder
 from app.session.pairing import closing_results
 from app.session.tree import UnknownEntryError

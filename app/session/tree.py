@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from app.errors import SessionError
-from app.session.index import IndexEntry
+from app.session.facts import IndexEntry
 
 
 @dataclass(frozen=True, slots=True)
