@@ -7,7 +7,7 @@ blocks are 400 chunks) and at one chunk's slots. Slots are linked, so a neighbou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Slot:
         self.block = block
         self.height = height
         self.gap = 0
-        self.strips: list[Strip] = []
+        self.strips: Sequence[Strip] = ()
         self.drawn_for: DrawKey | None = None
         self.fold: FoldGroup | None = None
         self.prev: Slot | None = None

@@ -46,10 +46,6 @@ class MarkedText:
             kept = {offset: self._points[offset] for offset in selection if offset in self._points}
             self._points = kept
 
-    def select(self, start: Point, end: Point) -> None:
-        """Mark from one point to another."""
-        self._start, self._end, self.is_active = start, end, True
-
     def _place(self, offset: Offset | None) -> Point | None:
         if offset is None:
             return None

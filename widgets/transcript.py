@@ -7,12 +7,12 @@ The chat screen calls its methods; it posts messages for what the reader did wit
 from __future__ import annotations
 
 from textual import events
+from textual.geometry import Offset
 from textual.message import Message
 from textual.selection import Selection
 
 from widgets.block import BlockKind
 from widgets.block_list import Slot
-from widgets.selection import Point
 from widgets.transcript_blocks import TranscriptBlocks
 from widgets.transcript_search import Hit, TranscriptSearch
 
@@ -67,7 +67,7 @@ class Transcript(TranscriptBlocks):
         slot = self.blocks.get(block_id)
         if slot is None:
             return False
-        if slot.fold is not None and slot.fold.is_folded and slot.fold.members[0] is not slot:
+        if slot.fold is not None and self.is_folded(slot) and slot.fold.members[0] is not slot:
             self.open_fold(slot)
         self._bring_into_view(slot, row)
         self.redraw()
@@ -203,6 +203,11 @@ class Transcript(TranscriptBlocks):
 
     # Mouse and inherited keys
 
+    def _mark_block(self, slot: Slot) -> None:
+        top = self.blocks.top_of(slot)
+        start, end = Offset(0, top + slot.gap), Offset(self.size.width, top + slot.height - 1)
+        self.screen.selections = {self: Selection(start, end)}
+
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Remember where, to tell a click from a drag."""
         self._pressed = (event.x, event.y)
@@ -210,6 +215,8 @@ class Transcript(TranscriptBlocks):
     def on_click(self, event: events.Click) -> None:
         """Pill: to the end. Sibling arrows: that sibling. Header: next density. Twice: mark the block."""
         event.prevent_default()
+        if event.chain > 1:
+            event.stop()  # the screen would mark everything
         row = self.row_at(event.y)
         if row is None or self._pressed not in (None, (event.x, event.y)):
             return
@@ -225,7 +232,6 @@ class Transcript(TranscriptBlocks):
             return
         self.post_message(self.BlockActivated(block.id))
         if event.chain == 2:
-            self.marked.select(Point(row.slot, row.slot.gap, 0), Point(row.slot, row.slot.height - 1, 10_000))
-            self.redraw()
+            self._mark_block(row.slot)
         elif event.chain == 1 and row.row == row.slot.gap and block.is_steppable:
             self.step_density(block.id)

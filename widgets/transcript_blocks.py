@@ -60,10 +60,7 @@ class TranscriptBlocks(TranscriptScroll):
     def _insert(self, block: Block, after: Slot | None) -> None:
         slot = Slot(block, block.estimate_rows(self.size.width or 80) + (0 if block.is_compact else 1))
         self.blocks.insert(slot, after)
-        for neighbour in (slot.prev, slot.next):
-            if neighbour is not None and neighbour.fold is not None and slot.prev is not None and slot.next is not None:
-                self._split_at(slot)
-                break
+        self._split_at(slot)
         self._note(slot)
 
     def _split_at(self, slot: Slot) -> None:
@@ -108,6 +105,11 @@ class TranscriptBlocks(TranscriptScroll):
         if old_id in self._chosen:
             self._chosen[new_id] = self._chosen.pop(old_id)
 
+    def get_block(self, block_id: str) -> Block | None:
+        """The block of this id, or None."""
+        slot = self.blocks.get(block_id)
+        return None if slot is None else slot.block
+
     def touch(self, block_id: str) -> None:
         """The block changed: draw it with the next frame."""
         slot = self.blocks.get(block_id)
@@ -133,6 +135,13 @@ class TranscriptBlocks(TranscriptScroll):
                 self._ticking[slot] = None
             else:
                 self._ticking.pop(slot, None)
+        slot_at = self.cursor_slot
+        if slot_at is not None and slot_at.fold is not None and self.is_folded(slot_at):
+            self.cursor_slot = slot_at.fold.members[0]
+
+    def is_folded(self, slot: Slot) -> bool:
+        """Whether the block shares a line with its neighbours now: never while all are shown in full."""
+        return self._for_all != "full" and super().is_folded(slot)
 
     def fold_visual(self, slot: Slot) -> Visual:
         """The one line that a closed fold group shows."""
@@ -156,6 +165,7 @@ class TranscriptBlocks(TranscriptScroll):
             return
         self._chosen[block_id] = density
         self._keep_place(slot)
+        self.open_fold(slot)
         self.redraw()
 
     def step_density(self, block_id: str) -> None:
@@ -163,7 +173,7 @@ class TranscriptBlocks(TranscriptScroll):
         slot = self.blocks.get(block_id)
         if slot is None:
             return
-        if slot.fold is not None and slot.fold.is_folded:
+        if slot.fold is not None and self.is_folded(slot):
             self._keep_place(slot.fold.members[0])
             self.open_fold(slot)
             self.redraw()

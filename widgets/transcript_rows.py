@@ -52,7 +52,8 @@ def compose(row: Row, width: int, styles: RowStyles) -> Strip:
         line = Strip.blank(width, styles.base)
     elif row.indent:
         line = Strip([Segment(" " * row.indent, styles.base), *line])
-    line = line.adjust_cell_length(width, styles.base)
+    # Neighbours of one style become one segment: each further one costs the terminal about 45 bytes.
+    line = line.adjust_cell_length(width, styles.base).simplify()
     if row.query and row.strip is not None:
         for start, end in matches(line.text, row.query):
             line = paint(line, start, end, styles.hit)

@@ -53,7 +53,9 @@ class TranscriptScroll(TranscriptView):
         self.set_reactive(Widget.scroll_target_y, float(self._top_row))
         if not total or not height:
             return
-        thumb = (height, self._top_row * height * 8 // total, height * height * 8 // total)
+        # A stream moves the thumb by less than a cell: that is not worth repainting the bar, 45 bytes a row.
+        fine = 1 if self.is_following else 8
+        thumb = (height, self._top_row * height * fine // total, height * height * fine // total)
         if thumb != self._thumb:
             self._thumb = thumb
             bar = self.vertical_scrollbar

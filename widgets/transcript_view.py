@@ -206,7 +206,9 @@ class TranscriptView(ScrollView):
     def pill_text(self) -> str:
         """What the pill says: how many lines came below; "" without any."""
         rows = self.viewport.new_rows
-        return f" ↓ {rows:,} new line{'' if rows == 1 else 's'} (end) " if rows else ""
+        if not rows:
+            return ""
+        return f" {'' if self.is_plain else '↓ '}{rows:,} new line{'' if rows == 1 else 's'} (end) "
 
     def indent_of(self, slot: Slot) -> int:
         """Blank cells at a block's left at this width."""
@@ -239,10 +241,8 @@ class TranscriptView(ScrollView):
         """Bring a block's strips and height up to date; at no width heights stay what they were."""
         if self._width <= 0:
             return
-        fold = slot.fold
-        is_folded = fold is not None and fold.is_folded
-        block = slot.block
-        version = fold.version if is_folded and fold is not None else block.version
+        is_folded = self.is_folded(slot)
+        version = slot.fold.version if is_folded and slot.fold is not None else slot.block.version
         key = (self._width, self._epoch, self.density_of(slot), version, is_folded)
         if slot.drawn_for != key:
             slot.strips = self._render_block(slot, key[2], is_folded=is_folded)
@@ -268,6 +268,10 @@ class TranscriptView(ScrollView):
             note = Content(f"(this {slot.block.kind} could not be drawn: {type(error).__name__})")
             return note.render_strips(width, None, self.visual_style + Style(italic=True), options)
 
+    def is_folded(self, slot: Slot) -> bool:
+        """Whether the block shares a line with its neighbours now."""
+        return slot.fold is not None and slot.fold.is_folded
+
     def fold_visual(self, slot: Slot) -> Visual:
         """The one line that a closed fold group shows."""
         return Content(f"{len(slot.fold.members) if slot.fold else 0} calls")
@@ -287,7 +291,7 @@ class TranscriptView(ScrollView):
         self._recent.pop(slot, None)
         if slot.block.is_running or slot is self.blocks.last:
             return
-        slot.strips = []
+        slot.strips = ()
         slot.drawn_for = None
         slot.block.release()
 

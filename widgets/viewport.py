@@ -22,17 +22,19 @@ class Viewport:
         self._blocks = blocks
         self._measure = measure
         self.height = 0
+        self.longest_step = LONGEST_STEP
         self.is_following = True
         self._anchor: Slot | None = None
         self._row = 0
         self._origin = (0, 0)
         self._rescale = False
+        self._grew = False
         self._mark: Place | None = None
 
     @property
     def step(self) -> int:
         """Rows scrolled at once while following; small screens take small steps."""
-        return max(1, min(LONGEST_STEP, self.height // 4))
+        return max(1, min(self.longest_step, self.height // 4))
 
     @property
     def top(self) -> int:
@@ -57,8 +59,9 @@ class Viewport:
     def resize(self, height: int, *, width_changed: bool) -> None:
         """Take a new height; with a new width the place within the anchor block is kept in proportion."""
         shrunk_or_grown = height != self.height
-        self.height = height
         self._rescale = self._rescale or width_changed
+        self._grew = self._grew or height > self.height
+        self.height = height
         if self.is_following and (shrunk_or_grown or width_changed):
             self._anchor = None
 
@@ -75,9 +78,14 @@ class Viewport:
             return []
         self._settle()
         places, reached_end = self._walk_down()
-        if not self.is_following:
-            return places
         blank = self.height - len(places)
+        if not self.is_following:
+            if self._grew and blank and not self._is_at_start():
+                self._follow_if_at_end()
+                places = self._walk_down()[0]
+            self._grew = False
+            return places
+        self._grew = False
         if reached_end and (blank < self.step or self._is_at_start()):
             return places
         self._anchor_at_end(0 if reached_end else self.step - 1)

@@ -209,3 +209,21 @@ async def test_a_block_that_cannot_be_drawn_says_so_and_harms_no_other() -> None
         assert "before" in rows[0]
         assert "could not be drawn" in rows[1]
         assert "after" in rows[2]
+
+
+async def test_full_for_all_shows_folded_calls_one_by_one_and_the_cursor_never_hides_in_a_fold() -> None:
+    app = TranscriptApp([read(1), read(2), ToolBlock("r3", "read", {"path": "file3.py"}, started_at=0.0)])
+    async with app.run_test(size=(60, 30)):
+        await settle(app)
+        app.transcript.set_cursor("r3")
+        third = app.transcript.get_block("r3")
+        assert isinstance(third, ToolBlock)
+        third.set_result(result("x"))
+        app.transcript.touch("r3")
+        app.transcript.flush()
+        assert "read 3 files" in filled(app)[0]
+        assert filled(app)[0].startswith("┃")
+        app.transcript.set_all_densities("full")
+        assert sum(f"file{n}.py" in row for n in (1, 2, 3) for row in filled(app)) == 3
+        app.transcript.set_all_densities("title")
+        assert len(filled(app)) == 1

@@ -164,3 +164,15 @@ async def test_textuals_own_ways_to_scroll_move_the_window() -> None:
         assert app.transcript.is_following
         app.transcript.scroll_y -= 4
         assert not app.transcript.is_following
+
+
+async def test_a_double_click_marks_the_block() -> None:
+    app = TranscriptApp([StubBlock("a", "one", "two"), StubBlock("b", "three", "four")])
+    async with app.run_test(size=(40, 12)) as pilot:
+        await settle(app)
+        await pilot.click(offset=(2, 4), times=2)
+        await pilot.pause()
+        assert app.transcript.copy_text() == "three\nfour"
+        app.screen.clear_selection()
+        await pilot.pause()
+        assert app.transcript.copy_text() == ""

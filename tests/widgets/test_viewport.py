@@ -158,3 +158,13 @@ def test_a_step_is_small_on_a_small_screen() -> None:
         view.resize(height, width_changed=False)
         steps.append(view.step)
     assert steps == [1, 3, 6, 8, 8]
+
+
+def test_a_window_that_grows_past_the_end_shows_rows_above_instead_of_nothing() -> None:
+    view = Viewport(loaded(*[1] * 30), lambda _slot: None)
+    view.resize(5, width_changed=True)
+    view.layout()
+    view.scroll(-2)
+    view.resize(12, width_changed=False)
+    assert window(view) == [(f"b{n}", 0) for n in range(18, 30)]
+    assert view.is_following
