@@ -8,30 +8,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from textual.content import Content
-from textual.css.styles import RulesMap
-from textual.strip import Strip
-from textual.style import Style
-from textual.visual import RenderOptions, Visual
+from textual.visual import Visual
 
 from renderers import block
-from renderers.console import cluster_edge, head_lines
 from renderers.header import META_STYLE, Header, ToolState, elapsed
+from renderers.prose import MetaLine, Prose, clean
 from renderers.registry import Density, ToolView
-from renderers.rows import FULL_ROWS, Body, Row, strip_of, wrap_content
+from renderers.rows import FULL_ROWS, Body, Row
+from renderers.user import SIBLING_META, UserVisual
 
 if TYPE_CHECKING:
     from renderers.markdown import MarkdownVisual
 
-PROSE_CELLS = 100
+__all__ = [
+    "SIBLING_META", "NoteLevel", "assistant_visual", "bash_execution_visual", "custom_visual", "error_visual",
+    "interrupted_visual", "note_visual", "summary_visual", "thinking_visual", "user_visual",
+]  # fmt: skip
+
 THINKING_ROWS = 5
 BASH_ROWS = 20
 ERROR_LINES = 40
 ERROR_CHARS = 8_000
 """A provider may answer with a whole page of HTML."""
 THINKING_STREAM_CHARS = 20_000
-SIBLING_META = "pinyon_sibling"
-"""Key in the style meta of the sibling arrows: -1 or 1. A click on such a cell asks for that sibling."""
-
 NoteLevel = Literal["info", "success", "warning", "error"]
 _NOTE: dict[NoteLevel, tuple[str, str]] = {
     "info": ("·", META_STYLE),
@@ -39,116 +38,6 @@ _NOTE: dict[NoteLevel, tuple[str, str]] = {
     "warning": ("!", "$text-warning"),
     "error": ("✗", "$text-error"),
 }
-
-
-class UserVisual(Visual):
-    """What the user said: a bar, a tint over the whole width, and the switch between siblings at the right."""
-
-    def __init__(self, text: str, siblings: tuple[int, int] | None, images: int, plain: bool) -> None:
-        shown = _clean(text)
-        marks = f"[{images} image{'' if images == 1 else 's'}]" if images else ""
-        self._text = Content(shown) if shown or not marks else Content("")
-        if marks:
-            self._text = Content.assemble(self._text, "\n" if shown else "", (marks, META_STYLE))
-        self._switch = self._siblings(siblings, plain)
-        self._bar = "> " if plain else "▌ "
-        self._tint = "" if plain else "on $user-background"
-
-    @staticmethod
-    def _siblings(siblings: tuple[int, int] | None, plain: bool) -> Content:
-        if siblings is None or siblings[1] < 2:
-            return Content("")
-        place, count = siblings
-        if plain:
-            return Content(f"version {place} of {count}")
-        before, after = (Style.from_meta({SIBLING_META: step}) for step in (-1, 1))
-        return Content.assemble(("‹", before), f" {place}/{count} ", ("›", after)).stylize("$text-warning")
-
-    def _wrapped(self, width: int) -> tuple[list[Content], bool]:
-        """The text's rows and whether the switch has room beside the first."""
-        beside = self._switch.cell_length + 3
-        has_room = bool(self._switch.plain) and width - 2 - beside >= 16
-        room = max(1, min(PROSE_CELLS, width - 2 - (beside if has_room else 0)))
-        return wrap_content(self._text, room), has_room
-
-    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """Rows of exactly `width` cells; [] at width 0."""
-        if width < 1:
-            return []
-        rows, beside = self._wrapped(width)
-        bar = Content.styled(self._bar if width > 2 else self._bar[:width], "$user-bar")
-        base = style + options.get_style(self._tint) if self._tint else style
-        strips = []
-        if self._switch.plain and not beside:
-            rows = [*rows, self._switch]
-        for index, row in enumerate(rows):
-            parts = [bar, row]
-            if beside and index == 0:
-                gap = width - bar.cell_length - row.cell_length - self._switch.cell_length - 1
-                parts.extend((Content(" " * gap), self._switch))
-            strips.append(strip_of(parts, base, options).adjust_cell_length(width, base.rich_style))
-        return strips if height is None else strips[:height]
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """The whole width, for the tint."""
-        return container_width
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """The number of rows at this width."""
-        if width < 1:
-            return 0
-        rows, beside = self._wrapped(width)
-        return len(rows) + (1 if self._switch.plain and not beside else 0)
-
-
-class Prose(Visual):
-    """Text wrapped between words at no more than 100 cells, after a mark and with a hanging indent."""
-
-    def __init__(self, mark: str, mark_style: str, text: Content, tail: Content | None = None) -> None:
-        self._mark = mark
-        self._mark_style = mark_style
-        self._text = text
-        self._tail = tail
-
-    def _wrapped(self, width: int) -> list[tuple[Content, Content]]:
-        indent = "  " if width >= 24 else ""
-        mark = Content.assemble(indent, (f"{self._mark} " if self._mark else "", self._mark_style))
-        if mark.cell_length + 4 > width:
-            mark = Content("")
-        blank = Content(" " * mark.cell_length)
-        room = max(1, min(PROSE_CELLS, width - mark.cell_length))
-        rows = [(blank if index else mark, row) for index, row in enumerate(wrap_content(self._text, room))]
-        rows.extend(
-            (blank, row)
-            for row in (wrap_content(self._tail, room) if self._tail is not None and self._tail.plain else ())
-        )
-        return rows
-
-    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """One strip a row; [] at width 0."""
-        strips = [strip_of(parts, style, options) for parts in self._wrapped(width)] if width > 0 else []
-        return strips if height is None else strips[:height]
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """As wide as the text, within the container."""
-        return min(container_width, self._text.cell_length + 4)
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """The number of rows at this width."""
-        return len(self._wrapped(width)) if width > 0 else 0
-
-
-def _clean(text: str, limit_lines: int = FULL_ROWS, limit_chars: int = 200_000) -> str:
-    """The text as it can be drawn; of a huge one the head, and how much is left out (a paste may have any size)."""
-    from renderers.text import expand_tabs, sanitise
-
-    text = text.strip("\r\n")
-    cut = head_lines(text[: cluster_edge(text, limit_chars)], limit_lines)
-    if not cut.hidden and len(text) <= limit_chars:
-        return expand_tabs(sanitise(text))
-    left = text.count("\n") + 1 - len(cut.lines)
-    note = f"… {left:,} more line{'' if left == 1 else 's'}" if left else "…"
-    return "\n".join((*cut.lines, note))
 
 
 def user_visual(text: str, *, siblings: tuple[int, int] | None = None, images: int = 0, plain: bool = False) -> Visual:
@@ -187,7 +76,7 @@ def thinking_visual(
         return head
     shown = text[-THINKING_STREAM_CHARS:] if streaming else text
     limit = FULL_ROWS if density == "full" else THINKING_ROWS
-    lines = _clean(shown).split("\n")
+    lines = clean(shown).split("\n")
     rows = [Row(Content.styled(line, "italic $thinking") if line else Content("")) for line in lines]
     hint = "" if plain or density == "full" else "enter shows more"
     return Stack([head, Body(rows, limit, streaming, hint=hint, plain=plain, prose=True)])
@@ -278,50 +167,10 @@ def _foldable(label: str, subject: str, text: str, density: Density, plain: bool
     return Stack([head, Indent(assistant_visual(shown), "  ")])
 
 
-class MetaLine(Visual):
-    """A label and a remark in one row that never wraps, with the sign that says whether it is open."""
-
-    def __init__(self, label: str, subject: str, expanded: bool | None, plain: bool) -> None:
-        self._label = label
-        self._subject = subject
-        self._expanded = expanded
-        self._plain = plain
-
-    def _row(self, width: int) -> Content:
-        from renderers.text import cut_cells
-
-        sign = ""
-        if self._expanded is not None:
-            words = ("(open)", "(closed)") if self._plain else ("▾", "▸")
-            sign = " " + words[0 if self._expanded else 1]
-        indent = "  " if width >= 24 else ""
-        room = width - len(indent) - len(sign)
-        if room < 1:
-            return Content.styled(cut_cells(self._label, width), "bold $text-accent")
-        label = cut_cells(self._label, room)
-        rest = room - Content(label).cell_length - 1
-        subject = cut_cells(self._subject, rest) if self._subject and rest > 2 else ""
-        return Content.assemble(
-            indent, (label, "bold $text-accent"), " " if subject else "", (subject, META_STYLE), (sign, META_STYLE)
-        )
-
-    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """One strip; [] at width 0."""
-        return [strip_of((self._row(width),), style, options)] if width > 0 else []
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """As wide as its texts, within the container."""
-        return min(container_width, Content(f"  {self._label} {self._subject}").cell_length + 9)
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """One row."""
-        return 1 if width > 0 else 0
-
-
 def error_visual(text: str, hint: str = "", *, plain: bool = False) -> Visual:
     """A failure of the run, in the provider's or our own words, and what can be done about it."""
-    shown = _clean(text, ERROR_LINES, ERROR_CHARS) or "something failed without saying what"
-    tail = Content.styled(_clean(hint), META_STYLE) if hint else None
+    shown = clean(text, ERROR_LINES, ERROR_CHARS) or "something failed without saying what"
+    tail = Content.styled(clean(hint), META_STYLE) if hint else None
     return Prose("error:" if plain else "✗", "bold $text-error", Content.styled(shown, "$text-error"), tail)
 
 
@@ -335,4 +184,4 @@ def note_visual(text: str, level: NoteLevel = "info", *, plain: bool = False) ->
     """A remark of the app's own: a command's answer, a warning."""
     glyph, style = _NOTE.get(level, _NOTE["info"])
     mark = ("" if level == "info" else f"{level}:") if plain else glyph
-    return Prose(mark, style, Content.styled(_clean(text), META_STYLE if level in ("info", "success") else style))
+    return Prose(mark, style, Content.styled(clean(text), META_STYLE if level in ("info", "success") else style))
