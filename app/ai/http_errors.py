@@ -31,6 +31,7 @@ _BY_TYPE: dict[str, ErrorKind] = {
     "authentication_error": ErrorKind.AUTH,
     "permission_error": ErrorKind.AUTH,
     "invalid_api_key": ErrorKind.AUTH,
+    "api_key_invalid": ErrorKind.AUTH,
     "permission_denied": ErrorKind.AUTH,
     "unauthenticated": ErrorKind.AUTH,
     "not_found_error": ErrorKind.NOT_FOUND,
@@ -143,6 +144,10 @@ def fault_error(host: str, fault: object, *, status: int | None = None, secrets:
     members: dict[str, Any] = fault if isinstance(fault, dict) else {"message": fault}
     code = members.get("code")
     words = [word for word in (members.get("type"), code, members.get("status")) if isinstance(word, str) and word]
+    details = members.get("details")
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, dict) and isinstance(detail.get("reason"), str):
+            words.insert(0, detail["reason"])
     message = members.get("message") or members.get("detail") or ""
     if not isinstance(message, str):
         message = json.dumps(message, ensure_ascii=False)

@@ -49,6 +49,8 @@ StreamFn = Callable[[Model, Context, StreamOptions], AssistantStream]
 ADAPTERS: dict[str, str] = {
     "anthropic-messages": "app.ai.adapters.anthropic",
     "openai-completions": "app.ai.adapters.openai_chat",
+    "openai-responses": "app.ai.adapters.openai_responses",
+    "google-generative-ai": "app.ai.adapters.google",
     "pinyon-offline": "app.ai.adapters.offline",
     "pinyon-scripted": "app.ai.adapters.scripted",
 }

@@ -8,7 +8,9 @@ import pytest
 
 from app.ai.adapters.anthropic import AnthropicReader
 from app.ai.adapters.blocks import MessageBuilder
+from app.ai.adapters.google import GoogleReader
 from app.ai.adapters.openai_chat import ChatReader
+from app.ai.adapters.openai_responses import ResponsesReader
 from app.ai.adapters.wire import Reader, Reading
 from app.ai.events import AssistantMessageEvent
 from app.ai.http import close_client
@@ -17,7 +19,7 @@ from app.errors import ModelError
 from tests.ai.wire_data import KEY, Case, cases, hello, ill_told, mismatches, model_of, serve
 
 pytestmark = pytest.mark.anyio
-FAMILIES = ("anthropic", "chat")
+FAMILIES = ("anthropic", "chat", "responses", "gemini")
 ALL = cases(*FAMILIES)
 STREAMS = [case for case in ALL if case.status == 200]
 
@@ -32,6 +34,10 @@ def reader_of(case: Case, builder: MessageBuilder) -> Reader:
     match case.api:
         case "anthropic":
             return AnthropicReader(builder, "host")
+        case "responses":
+            return ResponsesReader(builder, "host")
+        case "gemini":
+            return GoogleReader(builder, "host")
         case _:
             return ChatReader(builder, "host")
 

@@ -125,6 +125,23 @@ class MessageBuilder:
         if isinstance(block, ThinkingContent) and piece:
             block.thinking_signature = (block.thinking_signature or "") + piece
 
+    def put_signature(self, index: int, signature: str) -> None:
+        """Set the signature of a block, whatever its kind; an empty one changes nothing. No event."""
+        block = self._slots[index].block
+        if not signature:
+            return
+        if isinstance(block, TextContent):
+            block.text_signature = signature
+        elif isinstance(block, ThinkingContent):
+            block.thinking_signature = signature
+        else:
+            block.thought_signature = signature
+
+    def length(self, index: int) -> int:
+        """How many characters of text (or of arguments' JSON) the block has received."""
+        slot = self._slots[index]
+        return slot.length + slot.pending_chars if isinstance(slot, _Prose) else len(slot.arguments.text())
+
     def grow_call(self, index: int, piece: str) -> None:
         """Append a piece of the arguments' JSON text; empty pieces are no event."""
         slot = self._slots[index]
