@@ -202,6 +202,8 @@ def test_what_was_acknowledged_survives_kill_9(work: Path) -> None:
         assert writer.stdout is not None
         for _ in range(40 + turn):
             acknowledged.append(writer.stdout.readline().decode().strip())
+        with pytest.raises(SessionBusyError, match=str(writer.pid)):
+            SessionFile.open(path)
         writer.send_signal(signal.SIGKILL)
         writer.stdout.close()
         writer.wait()
