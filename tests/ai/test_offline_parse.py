@@ -137,6 +137,28 @@ def test_attached_files_are_not_read_as_requests() -> None:
     assert parse('<file name="/x/a.txt">\nrun the tests\n</file>\n\nlist the files') == [ListFiles()]
 
 
+def test_a_files_content_may_be_long_and_is_never_cut() -> None:
+    body = "".join(f'print("line {number}"); then(read)\n' for number in range(5000))
+    assert parse(f"write big.py with:\n```python\n{body}```\nthen list files") == [
+        WriteFile("big.py", body),
+        ListFiles(),
+    ]
+
+
+@pytest.mark.parametrize(
+    "piece", ["replace a with ", "x then ", '"a\\', "run a; ", "\n- ", ". A", "`", "where is the "]
+)
+def test_a_document_in_place_of_a_request_is_refused_at_once(piece: str) -> None:
+    (intent,) = parse(piece * 3000)
+    assert isinstance(intent, Unclear)
+    assert len(intent.text) <= 120
+
+
+@pytest.mark.parametrize("piped", ["some log\nthat was piped in", "x then " * 3000])
+def test_a_request_after_piped_text_is_found(piped: str) -> None:
+    assert parse(f"{piped}\n\nlist the files") == [ListFiles()]
+
+
 def test_steering_words_drop_what_was_asked_before() -> None:
     assert drops_earlier("stop")
     assert drops_earlier("no, list the files instead")

@@ -10,7 +10,8 @@ from app.ai.adapters import offline_asks_look as look
 from app.ai.adapters.offline_intents import EditFile, Explain, Intent, ReadFiles, Run, Stop, Unclear, WriteFile
 from app.ai.adapters.offline_words import CLOSE, OPEN, MarkedText, as_command
 
-_LIMIT = 20_000  # characters of a request that are looked at
+_LONGEST = 3_000  # characters, quoted pieces not counted: more is a document, not a request
+_ATTACHED = re.compile(r'^<file name="[^"\n]*">.*?^</file>', re.DOTALL | re.MULTILINE)
 _VERBS = "list|show|read|open|cat|search|grep|find|run|execute|write|create|edit|replace|change|explain|print|display"
 _SPLIT = re.compile(
     r"(\s*,?\s+(?:and\s+then|then|after\s+that|afterwards)\s*,?\s+|\s*;\s*"
@@ -26,9 +27,23 @@ _POLITE = re.compile(
 
 
 def parse(text: str) -> list[Intent]:
-    """What `text` asks for, in order; never empty. Pieces joined by "then" are separate requests if each is one."""
-    request = MarkedText(re.sub(r"<file name=.*?</file>", " ", text[:_LIMIT], flags=re.DOTALL).strip())
-    parts = _SPLIT.split(request.marked)
+    """What `text` asks for, in order; never empty. Pieces joined by "then" are separate requests if each is one.
+
+    If nothing is understood, the last paragraph alone may be: what comes before it is often piped in.
+    """
+    intents = _parse(text)
+    before, _, last = text.strip().rpartition("\n\n")
+    if before and all(isinstance(intent, Unclear) for intent in intents):
+        of_last = _parse(last)
+        return intents if any(isinstance(intent, Unclear) for intent in of_last) else of_last
+    return intents
+
+
+def _parse(text: str) -> list[Intent]:
+    request = MarkedText(_ATTACHED.sub(" ", text).strip())
+    parts = _SPLIT.split(request.marked) if len(request.marked) <= _LONGEST else []
+    if not parts or len(parts) > 100:
+        return [Unclear(_short(text[:1000]), "that is too long for me: ask for one thing at a time")]
     found: list[tuple[str, Intent | None]] = []
     for index in range(0, len(parts), 2):
         piece = parts[index]

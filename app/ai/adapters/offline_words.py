@@ -11,7 +11,7 @@ OPEN, CLOSE = "\ue000", "\ue001"  # private-use marks around the number of a quo
 QUOTED = f"{OPEN}\\d+{CLOSE}"
 PATH = rf"({QUOTED}|[^\s,;!?]+)"
 _QUOTE = re.compile(
-    r"```[^\n`]*\n(?P<fence>.*?)```|`(?P<tick>[^`]+)`|\"(?P<double>(?:[^\"\\]|\\.)*)\"|“(?P<curly>[^”]*)”"
+    r"```[^\n`]*\n(?P<fence>.*?)```|`(?P<tick>[^`]+)`|\"(?P<double>(?:[^\"\\]|\\.){0,20000}+)\"|“(?P<curly>[^”]*)”"
     r"|(?<!\w)'(?P<single>[^'\n]+)'(?!\w)",
     re.DOTALL,
 )
