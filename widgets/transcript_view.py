@@ -47,6 +47,13 @@ class TranscriptView(ScrollView):
         overflow-x: hidden;
         overflow-y: scroll;
         scrollbar-size-vertical: 1;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
+        scrollbar-color: $panel;
+        & .transcript--cursor { color: $accent; }
+        & .transcript--pill { background: $panel; color: $foreground; }
+        & .transcript--hit { background: $warning-muted; color: $text-warning; }
     }
     """
 
@@ -248,7 +255,8 @@ class TranscriptView(ScrollView):
             slot.strips = self._render_block(slot, key[2], is_folded=is_folded)
             slot.drawn_for = key
             self._recent.pop(slot, None)
-            self._recent[slot] = None
+            if slot.strips:
+                self._recent[slot] = None
             if len(self._recent) > KEPT_BLOCKS:
                 self._forget(next(iter(self._recent)))
         slot.gap = self._gap(slot) if slot.strips else 0
