@@ -6,10 +6,12 @@ Enter runs what is typed in full, and nothing else: on a part of a name it compl
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import TextArea
 
@@ -29,6 +31,12 @@ class PromptArea(Widget):
     DEFAULT_CSS = """
     PromptArea { layout: vertical; height: auto; width: 1fr; }
     """
+
+    @dataclass
+    class ProviderFailed(Message):
+        """A provider raised; nothing is offered."""
+
+        error: Exception
 
     def __init__(
         self,
@@ -165,7 +173,11 @@ class PromptArea(Widget):
     async def _wait(
         self, token: CompletionToken, ask: Callable[[], Awaitable[Sequence[Candidate]]], is_asked: bool
     ) -> None:
-        candidates = await ask()
+        try:
+            candidates = await ask()
+        except Exception as error:  # a provider is the screen's or an extension's: its fault is said, not lost
+            self.post_message(self.ProviderFailed(error))
+            return
         if self._shown == token and self._token(is_asked=token.kind == "path") == token:
             self._show(token, candidates)
             if is_asked and len(self._popup.candidates) == 1:
