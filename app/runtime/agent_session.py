@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -37,13 +37,13 @@ from app.runtime.events import (
     EditorText,
     EntryAppended,
     NoteLevel,
-    QueueUpdate,
     SessionEvent,
     SessionNote,
     WriteFailed,
 )
 from app.runtime.interrupts import InterruptStack
 from app.runtime.notes import Notes
+from app.runtime.queue import Behavior, SessionQueue
 from app.runtime.retry import RetryPolicy, RetryState
 from app.runtime.totals import Totals
 from app.session.messages import block_images, convert_to_llm
@@ -52,7 +52,6 @@ from app.session.session import Session
 if TYPE_CHECKING:
     from app.runtime.user_bash import UserBash
 
-Behavior = Literal["steer", "follow_up"]
 SessionListener = Callable[[SessionEvent], None]
 SystemPrompt = Callable[[Sequence[AgentTool]], str]
 
@@ -99,7 +98,6 @@ class AgentSession:
             )
         )
         self._retry_scope: anyio.CancelScope | None = None
-        self._queued: list[AgentMessage] = []
         self._held: list[AgentMessage] = []
         state = AgentState(parts.model, parts.system_prompt(parts.tools), parts.thinking_level, parts.tools)
         config = AgentLoopConfig(
@@ -111,6 +109,7 @@ class AgentSession:
             on_hook_error=lambda hook, error: self.note(f"{hook} failed: {error}", "error"),
         )
         self.agent = Agent(state, config)
+        self.queue = SessionQueue(self.agent, self.emit)
         self.agent.steering.mode = parts.settings.steering_mode
         self.agent.follow_ups.mode = parts.settings.follow_up_mode
         self.agent.subscribe(self._on_agent_event)
@@ -168,7 +167,7 @@ class AgentSession:
     def submit(self, text: str, images: Sequence[ImageContent] = (), behavior: Behavior = "steer") -> None:
         """Prompt in the background; while a run goes on, queue as `behavior` says. Failures become notes."""
         if self.is_busy:
-            self.enqueue(text, images, behavior)
+            self.queue.put(text, images, behavior)
         else:
             self.start(self.prompt, text, images)
 
@@ -196,24 +195,9 @@ class AgentSession:
                 await self._retry_until_done()
             return self.last_answer()
 
-    def enqueue(self, text: str, images: Sequence[ImageContent] = (), behavior: Behavior = "steer") -> None:
-        """Give the running agent a message before its next request (steer) or when it would stop (follow_up)."""
-        message = UserMessage(content=[TextContent(text=text), *images])
-        self._queued.append(message)
-        (self.agent.steering if behavior == "steer" else self.agent.follow_ups).put(message)
-        self._tell_queue()
-
-    def clear_queue(self) -> list[str]:
-        """The texts that waited, removed: steering first."""
-        taken = [*self.agent.steering.clear(), *self.agent.follow_ups.clear()]
-        self._queued.clear()
-        if taken:
-            self._tell_queue()
-        return [_text(message) for message in taken]
-
     def stop_run(self) -> None:
         """Stop the run and its retries; what waited in the queues goes back to the prompt first."""
-        texts = self.clear_queue()
+        texts = self.queue.take_all()
         if self._retry_scope is not None:
             self._retry_scope.cancel()
         self.agent.abort()
@@ -298,11 +282,8 @@ class AgentSession:
         if isinstance(event, MessageUpdate | ToolExecutionUpdate):
             self.emit(event)
             return None
-        if isinstance(event, MessageStart) and self._queued:
-            waiting = [message for message in self._queued if message is not event.message]
-            if len(waiting) < len(self._queued):
-                self._queued = waiting
-                self._tell_queue()
+        if isinstance(event, MessageStart):
+            self.queue.started(event.message)
         self.emit(event)
         if isinstance(event, MessageEnd):
             message = event.message
@@ -321,14 +302,6 @@ class AgentSession:
             raise
         self.emit(EntryAppended(entry_id, message))
 
-    def _tell_queue(self) -> None:
-        self.emit(
-            QueueUpdate(
-                [_text(message) for message in self.agent.steering.peek()],
-                [_text(message) for message in self.agent.follow_ups.peek()],
-            )
-        )
-
     def _convert(self, messages: list[AgentMessage]) -> list[Any]:
         sent = convert_to_llm(messages, lambda error: self.note(error, "error"))
         return block_images(sent) if self.settings.images.block_images else sent
@@ -336,10 +309,3 @@ class AgentSession:
     async def _auth(self, model: Model) -> StreamOptions:
         auth = await self.registry.request_auth(model)
         return StreamOptions(api_key=auth.api_key, headers=auth.headers)
-
-
-def _text(message: AgentMessage) -> str:
-    content = message.content
-    if isinstance(content, str):
-        return content
-    return "\n".join(block.text for block in content if isinstance(block, TextContent))

@@ -6,16 +6,19 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual import events
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 
 from app.tui.keymap import textual_bindings
 from app.tui.screens.view_actions import ViewActions
 
 
+_KEYS: list[Binding] = [replace(binding, priority=True) for binding in textual_bindings("browse")]
+
+
 class Browsing(ViewActions):
     """Actions `browse.*` of the keymap; they act only while `is_browsing`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [replace(binding, priority=True) for binding in textual_bindings("browse")]
+    BINDINGS: ClassVar[list[BindingType]] = [*_KEYS]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -155,7 +155,7 @@ class ChatScreen(Browsing):
     @on(Prompt.EditQueue)
     def on_edit_queue(self) -> None:
         """Alt+up: what waits comes back into the prompt."""
-        if self.session is not None and (texts := self.session.clear_queue()):
+        if self.session is not None and (texts := self.session.queue.take_all()):
             self.prompt.prepend_text("\n\n".join(texts))
 
     @on(Prompt.ClearRequested)
