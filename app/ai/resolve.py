@@ -137,7 +137,7 @@ def resolve_cli(
         return None
     names = {known.provider.lower(): known.provider for known in models}
     if provider and provider.lower() not in names:
-        raise UsageError(f"Unknown provider {provider!r}", _nearest(provider, names.values(), "Known are"))
+        raise UsageError(f"Unknown provider {provider!r}", _nearest(provider, names.values()))
     chosen = names[provider.lower()] if provider else None
     if not model:
         return Match(_default_of(chosen or "", models, defaults))
@@ -156,7 +156,7 @@ def resolve_cli(
         return found
     if owner and owner != "offline":
         return _unknown_id(text, owner, models, defaults)
-    raise UsageError(f"No model fits {model!r}", _nearest(model, map(full_id, models), "Nearest are"))
+    raise UsageError(f"No model fits {model!r}", _nearest(model, map(full_id, models)))
 
 
 def resolve_scope(patterns: Iterable[str], available: Sequence[Model]) -> Scope:
@@ -275,8 +275,8 @@ def _unknown_id(text: str, provider: str, models: Sequence[Model], defaults: Map
     prefix, _, suffix = text.rpartition(":")
     level = as_level(suffix) if prefix else None
     model_id = prefix if level else text
-    near = _nearest(model_id, (model.id for model in models if model.provider == provider), "Known are")
-    warning = f"{provider} has no known model {model_id!r}; it is asked for it all the same. {near}"
+    near = _nearest(model_id, (model.id for model in models if model.provider == provider))
+    warning = f"{provider} has no known model {model_id!r}; it is asked for it all the same. {near}".strip()
     base = _default_of(provider, models, defaults)
     return Match(base.model_copy(update={"id": model_id, "name": model_id}), level, warning)
 
@@ -292,14 +292,17 @@ def _glob(pattern: str, models: Sequence[Model]) -> list[Match]:
     ]
 
 
-def _nearest(text: str, names: Iterable[str], intro: str) -> str:
-    """A sentence with up to three names like `text`, else the first few."""
+def _nearest(text: str, names: Iterable[str]) -> str:
+    """A sentence with up to three names like `text`, else the first few; "" without any."""
     from difflib import SequenceMatcher
+
+    known = sorted(set(names))
 
     def likeness(name: str) -> float:
         bare = name.rpartition("/")[2]
         return max(SequenceMatcher(None, text.lower(), part.lower()).ratio() for part in {name, bare})
 
-    ranked = sorted(set(names), key=lambda name: (-likeness(name), name))
-    close = [name for name in ranked if likeness(name) >= 0.5][:3] or sorted(set(names))[:6]
-    return f"{intro} {', '.join(close)}" if close else ""
+    close = [name for name in sorted(known, key=likeness, reverse=True) if likeness(name) >= 0.5][:3]
+    if close:
+        return f"{'Nearest is' if len(close) == 1 else 'Nearest are'} {', '.join(close)}"
+    return f"Known are {', '.join(known[:6])}{' …' if len(known) > 6 else ''}" if known else ""

@@ -177,6 +177,7 @@ def test_an_unknown_id_of_a_known_provider_is_asked_for_with_a_warning(
     match = cli(model, provider)
     assert (full_id(match.model), match.level) == (found, level)
     assert "no known model" in match.warning
+    assert "Nearest" in match.warning or "Known are" in match.warning
 
 
 def test_an_unknown_provider_names_the_nearest() -> None:
