@@ -21,6 +21,7 @@ class Transcript(TranscriptBlocks):
     """The transcript with its reader: place, cursor, search, mouse, copy."""
 
     ALLOW_SELECT = True
+    FOCUS_ON_CLICK = False  # typing after a click still goes to the prompt
     can_focus = True
 
     class BlockActivated(Message):

@@ -58,15 +58,15 @@ class TranscriptSearch:
         slot = None if from_block is None else self._blocks.get(from_block)
         if slot is None:
             return 0 if step > 0 else len(self.hits) - 1
-        order = range(len(self.hits)) if step > 0 else range(len(self.hits) - 1, -1, -1)
-        for index in order:
-            other = self._blocks.get(self.hits[index].block_id)
-            if other is None:
-                continue
-            passed = self._blocks.is_before(other, slot) if step > 0 else self._blocks.is_before(slot, other)
-            if not passed:
-                return index
-        return order[0]
+        low, high = 0, len(self.hits)
+        while low < high:  # hits stand in the order of the transcript
+            middle = (low + high) // 2
+            other = self._blocks.get(self.hits[middle].block_id)
+            if other is None or self._blocks.is_before(other, slot) or (step < 0 and other is slot):
+                low = middle + 1
+            else:
+                high = middle
+        return low % len(self.hits) if step > 0 else (low - 1) % len(self.hits)
 
     def row_of(self, hit: Hit, slot: Slot) -> int | None:
         """The drawn row that shows the hit; None when it isn't drawn (folded away, or broken over two rows)."""

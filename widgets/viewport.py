@@ -28,7 +28,7 @@ class Viewport:
         self._row = 0
         self._origin = (0, 0)
         self._rescale = False
-        self._grew = False
+        self._resized = False
         self._mark: Place | None = None
 
     @property
@@ -58,11 +58,10 @@ class Viewport:
 
     def resize(self, height: int, *, width_changed: bool) -> None:
         """Take a new height; with a new width the place within the anchor block is kept in proportion."""
-        shrunk_or_grown = height != self.height
         self._rescale = self._rescale or width_changed
-        self._grew = self._grew or height > self.height
+        self._resized = self._resized or height != self.height
         self.height = height
-        if self.is_following and (shrunk_or_grown or width_changed):
+        if self.is_following and width_changed:
             self._anchor = None
 
     def reset(self) -> None:
@@ -79,16 +78,15 @@ class Viewport:
         self._settle()
         places, reached_end = self._walk_down()
         blank = self.height - len(places)
+        resized, self._resized = self._resized, False
         if not self.is_following:
-            if self._grew and blank and not self._is_at_start():
+            if resized and blank and not self._is_at_start():
                 self._follow_if_at_end()
                 places = self._walk_down()[0]
-            self._grew = False
             return places
-        self._grew = False
         if reached_end and (blank < self.step or self._is_at_start()):
             return places
-        self._anchor_at_end(0 if reached_end else self.step - 1)
+        self._anchor_at_end(0 if reached_end or resized else self.step - 1)
         return self._walk_down()[0]
 
     def follow(self) -> None:

@@ -227,3 +227,21 @@ async def test_full_for_all_shows_folded_calls_one_by_one_and_the_cursor_never_h
         assert sum(f"file{n}.py" in row for n in (1, 2, 3) for row in filled(app)) == 3
         app.transcript.set_all_densities("title")
         assert len(filled(app)) == 1
+
+
+async def test_table_code_and_diff_are_whole_again_after_a_resize_to_two_cells_and_back() -> None:
+    source = "| a | b |\n|---|---|\n| one | two words |\n\n```python\ndef f(x):\n    return x\n```\n"
+    edit = ToolBlock("e", "edit", {"path": "a.py", "oldText": "x = 1", "newText": "x = 2"}, result("done"))
+    edit.result = ToolResultMessage(
+        content=[TextContent(text="done")], details={"diff": " 1 a\n-2 x = 1\n+2 x = 2\n 3 b", "firstChangedLine": 2}
+    )
+    app = TranscriptApp([UserBlock("u", "go"), AssistantBlock("a", source), edit])
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settle(app)
+        before = screen(app)
+        assert any("return x" in row for row in before)
+        assert any("x = 2" in row for row in before)
+        for width in (2, 1, 5, 80):
+            await pilot.resize_terminal(width, 30)
+            await settle(app)
+        assert screen(app) == before

@@ -176,3 +176,28 @@ async def test_a_double_click_marks_the_block() -> None:
         app.screen.clear_selection()
         await pilot.pause()
         assert app.transcript.copy_text() == ""
+
+
+async def test_search_starts_at_the_cursor() -> None:
+    app = TranscriptApp(many(100))
+    async with app.run_test(size=(40, 12)):
+        await settle(app)
+        app.transcript.set_cursor("b43")
+        app.transcript.search("7.0 text")
+        hit = app.transcript.next_hit()
+        assert hit is not None
+        assert hit.block_id == "b47"
+        app.transcript.set_cursor("b43")
+        app.transcript.search("7.0 text")
+        hit = app.transcript.previous_hit()
+        assert hit is not None
+        assert hit.block_id == "b37"
+
+
+async def test_a_click_does_not_take_the_focus() -> None:
+    app = TranscriptApp(many(10))
+    async with app.run_test(size=(40, 12)) as pilot:
+        await settle(app)
+        app.set_focus(None)
+        await pilot.click(offset=(3, 3))
+        assert not app.transcript.has_focus

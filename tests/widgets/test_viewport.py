@@ -168,3 +168,12 @@ def test_a_window_that_grows_past_the_end_shows_rows_above_instead_of_nothing() 
     view.resize(12, width_changed=False)
     assert window(view) == [(f"b{n}", 0) for n in range(18, 30)]
     assert view.is_following
+
+
+def test_a_window_that_loses_a_row_while_following_moves_by_a_row_not_a_step() -> None:
+    view = Viewport(loaded(*[1] * 60), lambda _slot: None)
+    view.resize(40, width_changed=True)
+    view.layout()
+    view.resize(39, width_changed=False)
+    assert window(view)[0] == ("b21", 0)
+    assert len(window(view)) == 39
