@@ -256,7 +256,8 @@ def is_page(text: str, content_type: str = "") -> bool:
 
 
 def _short(text: str) -> str:
-    text = text.strip()
+    """At most `_MAX_TEXT` characters, without the full stop: a hint follows."""
+    text = text.strip().removesuffix(".")
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT].rstrip() + "…"
 
 

@@ -345,6 +345,21 @@ def test_flags_for_strict_servers_shape_the_history() -> None:
     assert build_request(model, Context(), StreamOptions(session_id="s")).headers["session_id"] == "s"
 
 
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("http://h/v1/", "http://h/v1/chat/completions"),
+        ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
+        ("http://h/x?api-version=1", "http://h/x/chat/completions?api-version=1"),
+        ("HTTPS://u:p@h:8/v1", "HTTPS://u:p@h:8/v1/chat/completions"),
+        ("http://[::1]:8080", "http://[::1]:8080/chat/completions"),
+    ],
+)
+def test_a_base_url_may_be_written_in_many_ways(base: str, url: str) -> None:
+    model = MODEL.model_copy(update={"base_url": base})
+    assert build_request(model, Context(), StreamOptions()).url == url
+
+
 def test_headers_of_the_model_and_of_the_call_win() -> None:
     model = model_of("chat", "http://host", headers={"Authorization": "mine", "X-A": "1"})
     headers = build_request(model, Context(), StreamOptions(api_key="k", headers={"x-a": "2"})).headers

@@ -67,7 +67,8 @@ def build_request(model: Model, context: Context, options: StreamOptions) -> Wir
         options.headers,
     )
     name = quote(model.id.removeprefix("models/"), safe="/.:@-_")
-    url = endpoint(model, f"/models/{name}:streamGenerateContent") + "?alt=sse"
+    url = endpoint(model, f"/models/{name}:streamGenerateContent")
+    url += ("&" if "?" in url else "?") + "alt=sse"
     return WireRequest(url, headers, json_body(payload), (key,))
 
 

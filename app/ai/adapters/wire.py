@@ -226,11 +226,11 @@ def endpoint(model: Model, path: str, version: str = "") -> str:
             f"The baseUrl {base!r} of the provider {model.provider!r} is no web address",
             hint="Correct it in models.json; it begins with http:// or https://",
         )
-    if base.endswith(path):
-        return base
-    if version and not base.endswith(version):
-        base += version
-    return base + path
+    base, mark, query = base.partition("?")
+    base = base.rstrip("/")
+    if not base.endswith(path):
+        base += (version if not base.endswith(version) else "") + path
+    return base + mark + query
 
 
 def merged_headers(*layers: Mapping[str, str] | None) -> dict[str, str]:
