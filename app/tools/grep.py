@@ -1,4 +1,4 @@
-"""The grep tool: matching lines in the files git would look at, by ripgrep or by our own search, the same either way."""
+"""The grep tool: matching lines in the files git would look at, by ripgrep or by our own search, all the same."""
 
 from __future__ import annotations
 

@@ -96,14 +96,18 @@ def replace_file(path: Path, data: bytes, doing: str = "write") -> None:
         raise _failure(error, doing, path) from error
     if old is not None:
         regular_status(target, doing)
-        if not os.access(target, os.W_OK):
+        if not _may(target, os.W_OK):
             raise ToolError(f"Could not {doing} {shown(path)}: the file is read-only (EACCES)")
     try:
-        must_stay = old is not None and (old.st_nlink > 1 or not os.access(target.parent, os.W_OK | os.X_OK))
+        must_stay = old is not None and (old.st_nlink > 1 or not _may(target.parent, os.W_OK | os.X_OK))
         if must_stay or not _swap(target, data, old):
             _rewrite(target, data)
     except OSError as error:
         raise os_failure(error, doing, path) from error
+
+
+def _may(path: Path, mode: int) -> bool:
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _swap(target: Path, data: bytes, old: os.stat_result | None) -> bool:
