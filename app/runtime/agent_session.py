@@ -30,7 +30,7 @@ from app.ai.catalogue import ModelRegistry
 from app.ai.messages import AssistantMessage, ImageContent, Model, TextContent, ThinkingLevel, UserMessage
 from app.ai.stream import StreamFn, StreamOptions, stream
 from app.config.settings import Settings
-from app.errors import ConfigError, ModelError, PinyonError, WriteFailedError
+from app.errors import ModelError, PinyonError, UsageError, WriteFailedError
 from app.runtime.events import (
     AutoRetryEnd,
     AutoRetryStart,
@@ -179,7 +179,7 @@ class AgentSession:
     async def prompt(self, text: str, images: Sequence[ImageContent] = ()) -> AssistantMessage | None:
         """The final answer of a whole run, its retries included; None when a write stopped it.
 
-        Raises AgentBusyError while another runs, ConfigError when the model can't be asked (no key).
+        Raises AgentBusyError while another runs, UsageError when the model can't be asked (no key).
         """
         if self.is_busy:
             raise AgentBusyError("the agent is at work: steer it, or wait for it to end")
@@ -212,13 +212,13 @@ class AgentSession:
             await anyio.lowlevel.checkpoint()
 
     async def require_auth(self) -> None:
-        """Raise ConfigError when the present model can't be asked for want of a key."""
+        """Raise UsageError when the present model can't be asked for want of a key."""
         model = self.agent.state.model
         if not self.registry.has_auth(model):
             try:
                 await self.registry.request_auth(model)
             except ModelError as error:
-                raise ConfigError(self.registry.path, error.message, hint=error.hint) from error
+                raise UsageError(error.message, error.hint) from error
 
     def last_answer(self) -> AssistantMessage | None:
         """The last assistant message of the conversation."""

@@ -46,6 +46,12 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
             await set_thinking(screen, session, argument)
         case "cycle_density":
             screen.action_view_density()
+        case "choose_theme":
+            await choose_theme(screen, argument)
+        case "search_transcript":
+            await search_transcript(screen, argument)
+        case "toggle_plain":
+            toggle_plain(screen)
         case "show_help":
             screen.action_session_help()
         case "suspend":
@@ -149,3 +155,47 @@ async def set_thinking(screen: ChatScreen, session: AgentSession, argument: str)
     if wanted is None or wanted not in supported_levels(model):
         raise UsageError(f"no level {argument!r}", f"{full_id(model)} has {', '.join(supported_levels(model))}")
     await set_thinking_level(session, wanted, remember=True)
+
+
+async def choose_theme(screen: ChatScreen, argument: str) -> None:
+    """Another theme, for this and later starts."""
+    import anyio.to_thread
+
+    from app.config.settings import save_setting
+    from app.tui.themes import choose_theme as find_theme
+
+    known = set(screen.app.available_themes)
+    if not argument:
+        picked = await screen.pick("Theme", [(name, name, "") for name in sorted(known)], screen.app.theme)
+        if picked is None:
+            return
+        argument = picked
+    name = find_theme(argument, known=known)
+    if argument not in ("dark", "light", "ansi") and argument not in known:
+        raise UsageError(f"no theme {argument!r}", f"There are dark, light, ansi, {', '.join(sorted(known)[:6])} ...")
+    screen.app.theme = name
+    await anyio.to_thread.run_sync(save_setting, "theme", argument)
+
+
+async def search_transcript(screen: ChatScreen, words: str) -> None:
+    """Hits are marked; n and N walk them in browse mode."""
+    if not words:
+        from widgets.text_input import ask_text
+
+        asked = await ask_text(screen.app, "Search in the transcript")
+        if not asked:
+            return
+        words = asked
+    hits = screen.transcript.search(words)
+    screen.action_session_browse()
+    if hits:
+        screen.transcript.previous_hit()
+    screen.status.note = f"{len(hits)} hits · n next · N previous · i prompt" if hits else f"{words!r} is not there"
+    screen.show_status()
+
+
+def toggle_plain(screen: ChatScreen) -> None:
+    """No boxes, no spinner, states as words."""
+    screen.is_plain = not screen.is_plain
+    screen.transcript.set_plain(screen.is_plain)
+    screen.set_class(screen.is_plain, "-plain")

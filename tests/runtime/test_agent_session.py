@@ -12,7 +12,7 @@ import pytest
 from app.agent.agent import AgentBusyError
 from app.ai.adapters.scripted import ScriptedModel, answer, tool_call
 from app.ai.messages import AssistantMessage
-from app.errors import ConfigError
+from app.errors import UsageError
 from app.runtime.events import AutoRetryEnd, AutoRetryStart, EditorText, QueueUpdate, WriteFailed
 from tests.runtime.support import kinds, scripted_session
 
@@ -185,7 +185,7 @@ async def test_without_a_key_the_prompt_is_refused_before_anything_is_stored(wor
     async with scripted_session(work, []) as (s, _, _):
         claude = next(m for m in s.registry.models() if m.provider == "anthropic")
         s.agent.state.model = claude
-        with pytest.raises(ConfigError) as error:
+        with pytest.raises(UsageError) as error:
             await s.prompt("go")
         assert "ANTHROPIC" in str(error.value)
         assert not s.session.is_stored

@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 from app.tui.keymap import textual_bindings
 from app.tui.screens.view_actions import ViewActions
 
-
-_KEYS: list[Binding] = [replace(binding, priority=True) for binding in textual_bindings("browse")]
+_PLAIN: list[Binding] = textual_bindings("browse")
+_KEYS = [replace(binding, priority=True) for binding in _PLAIN]
 
 
 class Browsing(ViewActions):

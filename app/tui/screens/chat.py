@@ -12,8 +12,9 @@ import anyio.to_thread
 from textual import on
 from textual.binding import BindingType
 
+from app.tui.completing import Completing
 from app.tui.keymap import textual_bindings
-from app.tui.screens.browsing import Browsing
+from app.tui.screens.dialogs import Dialogs
 from widgets.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ BEHIND = ("app.runtime.opening", "app.ai.adapters.offline", "app.ai.arguments", 
 QUIT_WITHIN_S = 1.0
 
 
-class ChatScreen(Browsing):
+class ChatScreen(Dialogs):
     """One session at a time; another one takes its place by `reopen`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*textual_bindings("run", "view", "session")]
@@ -39,6 +40,7 @@ class ChatScreen(Browsing):
 
     def begin(self) -> None:
         """Open the session behind the first frame."""
+        self.prompt_area.providers = Completing(self, self.cwd).providers()
         self.run_worker(self._live(), exit_on_error=False, group="session", description="the session")
         self.run_worker(self.load_overrides, thread=True, exit_on_error=False, group="keys", description="keys")
         self._read_branch()

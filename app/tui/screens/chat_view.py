@@ -19,6 +19,7 @@ from widgets.footer import Footer
 from widgets.header import Header
 from widgets.history import PromptHistory
 from widgets.prompt import Prompt
+from widgets.prompt_area import PromptArea
 from widgets.queue_strip import QueueStrip
 from widgets.transcript import Transcript
 
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
 class ChatView(Screen[None]):
     """Header, transcript, queue, prompt, footer; one `match` over the session's events."""
 
-    AUTO_FOCUS = "#prompt"
+    AUTO_FOCUS = "Prompt"
     transcript = getters.query_one("#transcript", Transcript)
-    prompt = getters.query_one("#prompt", Prompt)
+    prompt = getters.query_one(Prompt)
+    prompt_area = getters.query_one("#prompt-area", PromptArea)
     queue = getters.query_one("#queue", QueueStrip)
     header = getters.query_one("#header", Header)
     footer = getters.query_one("#footer", Footer)
@@ -52,7 +54,7 @@ class ChatView(Screen[None]):
         yield Header(id="header")
         yield Transcript(id="transcript")
         yield QueueStrip(id="queue")
-        yield Prompt(id="prompt", history=PromptHistory(paths.data_dir() / "history.txt"))
+        yield PromptArea(id="prompt-area", history=PromptHistory(paths.data_dir() / "history.txt"))
         yield Footer(id="footer")
 
     def on_mount(self) -> None:

@@ -25,6 +25,7 @@ class ViewActions(ChatView):
         self._ended_at = 0.0
         self._mouse_is_ours = True
         self._thinking_open = False
+        self.is_plain = False
 
     def on_session_event(self, event: SessionEvent) -> None:
         """Remember when something ended."""
