@@ -95,6 +95,15 @@ def unfold(slot: Slot) -> set[Slot]:
     return touched
 
 
+def split_around(slot: Slot) -> set[Slot]:
+    """Part the group in whose middle a new slot was put; returns the slots that look different now."""
+    before = slot.prev.fold if slot.prev is not None else None
+    after = slot.next
+    if before is None or after is None or after.fold is not before:
+        return set()
+    return unfold(after) | refold(after)
+
+
 def _regroup(members: list[Slot], *, is_open: bool) -> list[Slot]:
     group = FoldGroup(members)
     group.is_open = is_open

@@ -74,6 +74,22 @@ class Transcript(TranscriptBlocks):
         self.redraw()
         return True
 
+    def place_of(self, block_id: str) -> int | None:
+        """The window's row in which the block's first row stands, None when that is out of view."""
+        for y in range(self.size.height):
+            row = self.row_at(y)
+            if row is not None and row.slot is not None and row.slot.block.id == block_id and row.row == row.slot.gap:
+                return y
+        return None
+
+    def show_block_at(self, block_id: str, y: int) -> None:
+        """Put a block's first row at the window's row `y`: after its sibling was taken, say."""
+        slot = self.blocks.get(block_id)
+        if slot is not None:
+            self._measure(slot)
+            self.viewport.show(slot, slot.gap, y=y)
+            self.redraw()
+
     def _bring_into_view(self, slot: Slot, row: int = 0) -> None:
         self._measure(slot)
         row = min(row, max(0, slot.height - 1))

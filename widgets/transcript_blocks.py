@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from widgets.block import Block, Density, next_density
+from widgets.block import Block, BlockKind, Density, next_density
 from widgets.block_list import Slot
-from widgets.folding import fold_all, refold, unfold
+from widgets.folding import fold_all, refold, split_around, unfold
 from widgets.transcript_scroll import TranscriptScroll
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class TranscriptBlocks(TranscriptScroll):
         super().__init__(id=id, classes=classes)
         self._chosen: dict[str, Density] = {}
         self._for_all: Density | None = None
+        self._for_kind: dict[BlockKind, Density] = {}
         self._ticking: dict[Slot, None] = {}
 
     def set_blocks(self, blocks: Iterable[Block]) -> None:
@@ -60,17 +61,8 @@ class TranscriptBlocks(TranscriptScroll):
     def _insert(self, block: Block, after: Slot | None) -> None:
         slot = Slot(block, block.estimate_rows(self.size.width or 80) + (0 if block.is_compact else 1))
         self.blocks.insert(slot, after)
-        self._split_at(slot)
+        self._dirty.update(dict.fromkeys(split_around(slot)))
         self._note(slot)
-
-    def _split_at(self, slot: Slot) -> None:
-        """A group that now has a stranger in its middle falls in two."""
-        before = slot.prev.fold if slot.prev is not None else None
-        if before is None or slot.next is None or slot.next.fold is not before:
-            return
-        member = slot.next
-        for changed in (*unfold(member), *refold(member)):
-            self._dirty[changed] = None
 
     def _note(self, slot: Slot) -> None:
         if slot.block.is_running:
@@ -83,8 +75,7 @@ class TranscriptBlocks(TranscriptScroll):
         if slot is None:
             return
         neighbour = slot.next or slot.prev
-        for changed in unfold(slot):
-            self._dirty[changed] = None
+        self._dirty.update(dict.fromkeys(unfold(slot)))
         self._dirty.pop(slot, None)
         self._recent.pop(slot, None)
         self._ticking.pop(slot, None)
@@ -152,11 +143,12 @@ class TranscriptBlocks(TranscriptScroll):
     # Densities
 
     def density_of(self, slot: Slot) -> Density:
-        """The density chosen for the block, else the one chosen for all, else its own."""
+        """The density chosen for the block, else for all, else for its kind, else its own."""
         block = slot.block
         if not block.is_steppable:
             return "full"
-        return self._chosen.get(block.id) or self._for_all or block.default_density
+        chosen = self._chosen.get(block.id) or self._for_all or self._for_kind.get(block.kind)
+        return chosen or block.default_density
 
     def set_density(self, block_id: str, density: Density) -> None:
         """Draw a block at this density from now on; its header stays where it is on the screen."""
@@ -188,14 +180,24 @@ class TranscriptBlocks(TranscriptScroll):
             order: tuple[Density | None, ...] = (None, "full", "title")
             self._for_all = order[(order.index(self._for_all) + 1) % 3] if self._for_all in order else None
         self._chosen.clear()
+        self._redraw_around_cursor()
+        return self._for_all
+
+    def set_kind_density(self, kind: BlockKind, density: Density | None) -> None:
+        """Draw all blocks of a kind at this density (None: each its own), those the reader stepped excepted."""
+        if density is None:
+            self._for_kind.pop(kind, None)
+        else:
+            self._for_kind[kind] = density
+        self._redraw_around_cursor()
+
+    def _redraw_around_cursor(self) -> None:
         slot = self.cursor_slot
-        if slot is None:
-            row = self.row_at(0)
-            slot = row.slot if row is not None else None
+        if slot is None and not self.is_following and (row := self.row_at(0)) is not None:
+            slot = row.slot
         if slot is not None:
             self._keep_place(slot)
         self.redraw()
-        return self._for_all
 
     def open_fold(self, slot: Slot) -> None:
         """Show the calls of a folded line one by one."""

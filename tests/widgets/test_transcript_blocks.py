@@ -245,3 +245,33 @@ async def test_table_code_and_diff_are_whole_again_after_a_resize_to_two_cells_a
             await pilot.resize_terminal(width, 30)
             await settle(app)
         assert screen(app) == before
+
+
+async def test_all_thinking_opens_at_once_without_a_look_at_every_block() -> None:
+    blocks: list[Block] = [ThinkingBlock(f"t{n}", f"thought {n}\nmore", elapsed_s=1.0) for n in range(500)]
+    app = TranscriptApp(blocks)
+    async with app.run_test(size=(60, 12)):
+        await settle(app)
+        assert not any("more" in row for row in filled(app))
+        drawn = app.transcript.rendered_blocks
+        app.transcript.set_kind_density("thinking", "full")
+        assert any("more" in row for row in filled(app))
+        assert app.transcript.rendered_blocks - drawn <= 12
+        assert app.transcript.is_following
+        app.transcript.set_kind_density("thinking", None)
+        assert not any("more" in row for row in filled(app))
+
+
+async def test_a_sibling_takes_the_place_on_the_screen() -> None:
+    before: list[Block] = [NoteBlock(f"n{n}", f"note {n}") for n in range(30)]
+    app = TranscriptApp([*before, UserBlock("u1", "first try"), *[NoteBlock(f"x{n}", "x") for n in range(3)]])
+    async with app.run_test(size=(60, 12)):
+        await settle(app)
+        app.transcript.set_cursor("u1")
+        place = app.transcript.place_of("u1")
+        assert place is not None
+        app.transcript.set_blocks([*before, UserBlock("u2", "second"), *[NoteBlock(f"y{n}", "y") for n in range(40)]])
+        app.transcript.show_block_at("u2", place)
+        assert "second" in screen(app)[place]
+        assert app.transcript.place_of("u2") == place
+        assert app.transcript.place_of("n0") is None
