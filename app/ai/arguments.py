@@ -90,12 +90,26 @@ def parse_whole(text: str) -> dict[str, Any] | None:
         value = _with_closing_too_many(text)
     if value is None:
         return {} if text == "null" else None
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not _is_shallow(text, value):
         return None
-    try:
-        return _clean(text, value)
-    except RecursionError:
-        return None
+    return _clean(text, value)
+
+
+def _is_shallow(text: str, value: object) -> bool:
+    """Whether the value can be written again: pydantic gives up at 256 levels, and no tool needs a hundred."""
+    if text.count("[") + text.count("{") <= _MAX_DEPTH:
+        return True
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            part
+            for one in level
+            for part in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+            if isinstance(part, dict | list)
+        ]
+        if not level:
+            return True
+    return False
 
 
 def _with_closing_too_many(text: str) -> Any:

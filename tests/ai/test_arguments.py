@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from app.ai.arguments import ArgumentsStream, parse_partial, parse_whole, validate_tool_arguments
+from app.ai.messages import ToolCall
 from app.errors import ToolError
 
 
@@ -104,6 +105,17 @@ def test_nothing_makes_the_parsers_raise(text: str) -> None:
     assert isinstance(parse_partial(text), dict)
     assert isinstance(parse_partial('{"a": ' + text), dict)
     parse_whole(text)
+
+
+def test_arguments_that_could_not_be_written_again_are_not_sound() -> None:
+    for depth, is_sound in ((50, True), (99, True), (101, False), (300, False), (5000, False)):
+        text = '{"a":' + "[" * depth + "]" * depth + "}"
+        assert (parse_whole(text) is not None) is is_sound, depth
+        call = ToolCall(arguments=parse_whole(text) or parse_partial(text))
+        json.dumps(call.to_wire())
+        call.model_dump_json()
+    wide = {"a": [[{"x": [n]}] for n in range(500)]}
+    assert parse_whole(json.dumps(wide)) == wide
 
 
 def test_reading_a_growing_call_costs_a_fixed_multiple_of_its_length() -> None:

@@ -149,6 +149,25 @@ def test_a_pair_of_surrogates_cut_between_two_chunks_is_one_character() -> None:
     message.model_dump_json().encode("utf-8")
 
 
+def test_half_a_character_in_any_member_leaves_a_message_that_can_be_written() -> None:
+    half = "x\ud83c"
+    for place in ("id", "model"):
+        builder = MessageBuilder(MODEL, lambda _: None)
+        ChatReader(builder, "host").read("message", {place: half})
+        builder.message.model_dump_json().encode("utf-8")
+    detail = {"type": "reasoning.encrypted", "id": half, "data": half}
+    message, events = told(
+        {"reasoning": half, "reasoning_details": [detail]},
+        piece(half, '{"a": "' + half, index=0, id=half),
+        piece(None, '\udf32"}', index=0, id=half),
+        finish="tool_calls",
+    )
+    assert message.tool_calls()[0].arguments == {"a": "x🌲"}
+    message.model_dump_json().encode("utf-8")
+    for event in events:
+        getattr(event, "delta", "").encode("utf-8")
+
+
 def test_nothing_odd_makes_the_reader_raise() -> None:
     odd: list[Any] = [None, 1, "x", [], {}, [None], [[]], [{}], {"x": None}, [{"function": 3}], [{"index": {}}], True]
     for key in ("content", "tool_calls", "function_call", "refusal", "reasoning", "reasoning_details"):

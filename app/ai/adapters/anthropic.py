@@ -92,12 +92,7 @@ class AnthropicReader:
         raise model_error(ErrorKind.INTERNAL, f"{self._host} ended the answer. Provider stop_reason: {word}")
 
     def _message(self, wire: dict[str, Any]) -> None:
-        message = self._builder.message
-        if isinstance(wire.get("id"), str):
-            message.response_id = wire["id"]
-        name = wire.get("model")
-        if isinstance(name, str) and name and name != message.model:
-            message.response_model = name
+        self._builder.identify(wire.get("id"), wire.get("model"))
         self._usage(_object(wire.get("usage")))
 
     def _usage(self, wire: dict[str, Any]) -> None:

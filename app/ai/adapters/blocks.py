@@ -52,6 +52,7 @@ class _Call:
 
     block: ToolCall
     arguments: ArgumentsStream = field(default_factory=ArgumentsStream)
+    half_pair: str = ""
     is_open: bool = True
 
 
@@ -72,6 +73,14 @@ class MessageBuilder:
             self._started = True
             self._emit(StreamStart(self.message))
 
+    def identify(self, response_id: object, model: object) -> None:
+        """Take the provider's name for the response (the first counts) and for the model, if it is another."""
+        message = self.message
+        if message.response_id is None and isinstance(response_id, str) and response_id:
+            message.response_id = without_surrogates(response_id)
+        if message.response_model is None and isinstance(model, str) and model and model != message.model:
+            message.response_model = without_surrogates(model)
+
     def open_text(self) -> int:
         """Open a text block; its index."""
         index = self._add(_Prose(TextContent()))
@@ -90,7 +99,7 @@ class MessageBuilder:
 
     def open_call(self, call_id: str, name: str) -> int:
         """Open a tool call; its index. Id and name may still be empty."""
-        index = self._add(_Call(ToolCall(id=call_id, name=name)))
+        index = self._add(_Call(ToolCall(id=without_surrogates(call_id), name=without_surrogates(name))))
         self._emit(ToolCallStart(index, self.message))
         return index
 
@@ -123,11 +132,12 @@ class MessageBuilder:
         """Append to the signature of a thinking block; no event."""
         block = self._slots[index].block
         if isinstance(block, ThinkingContent) and piece:
-            block.thinking_signature = (block.thinking_signature or "") + piece
+            block.thinking_signature = (block.thinking_signature or "") + without_surrogates(piece)
 
     def put_signature(self, index: int, signature: str) -> None:
         """Set the signature of a block, whatever its kind; an empty one changes nothing. No event."""
         block = self._slots[index].block
+        signature = without_surrogates(signature)
         if not signature:
             return
         if isinstance(block, TextContent):
@@ -147,10 +157,20 @@ class MessageBuilder:
         slot = self._slots[index]
         if not piece or not isinstance(slot, _Call):
             return
+        if slot.half_pair or not piece.isascii():
+            piece = _mended(slot, piece)
+            if not piece:
+                return
         arguments = slot.arguments.append(piece)
         if arguments is not None:
             slot.block.arguments = arguments
         self._emit(ToolCallDelta(index, piece, self.message))
+
+    def name_call(self, index: int, call_id: str, name: str) -> None:
+        """Give the call at this index the id and the name that it still lacks."""
+        call = self.call(index)
+        call.id = call.id or without_surrogates(call_id)
+        call.name = call.name or without_surrogates(name)
 
     def call(self, index: int) -> ToolCall:
         """The call at this index. Raises TypeError when the block is none."""
@@ -263,7 +283,7 @@ def _join(slot: _Prose) -> None:
         slot.block.thinking += text
 
 
-def _mended(slot: _Prose, piece: str) -> str:
+def _mended(slot: _Prose | _Call, piece: str) -> str:
     """The piece without half surrogate pairs: a pair may be cut between two events (JSON escapes each half)."""
     piece = slot.half_pair + piece
     slot.half_pair = ""

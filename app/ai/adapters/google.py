@@ -48,12 +48,7 @@ class GoogleReader:
 
     def read(self, event: str, data: dict[str, Any]) -> None:
         """Take one chunk. Raises ModelError for an error and for a blocked prompt."""
-        message = self._builder.message
-        if isinstance(data.get("responseId"), str):
-            message.response_id = data["responseId"]
-        version = data.get("modelVersion")
-        if isinstance(version, str) and version and version != message.model:
-            message.response_model = version
+        self._builder.identify(data.get("responseId"), data.get("modelVersion"))
         self._usage(_object(data.get("usageMetadata")))
         if data.get("error"):
             raise fault_error(self._host, data["error"])

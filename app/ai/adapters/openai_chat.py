@@ -57,12 +57,7 @@ class ChatReader:
 
     def read(self, event: str, data: dict[str, Any]) -> None:
         """Take one chunk. Raises ModelError when it holds an error object."""
-        message = self._builder.message
-        if message.response_id is None and isinstance(data.get("id"), str):
-            message.response_id = data["id"] or None
-        name = data.get("model")
-        if message.response_model is None and isinstance(name, str) and name and name != message.model:
-            message.response_model = name
+        self._builder.identify(data.get("id"), data.get("model"))
         choices = data.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if isinstance(choice, dict) and choice.get("index") in (0, None):
@@ -78,7 +73,7 @@ class ChatReader:
         """The provider's word in ours. Raises ModelError when it means that there is no sound answer."""
         for call_id, detail in self._encrypted.items():
             if call_id in self._by_id:
-                self._builder.call(self._by_id[call_id]).thought_signature = detail
+                self._builder.put_signature(self._by_id[call_id], detail)
         word = self._word.lower()
         if not word or word in _STOP:
             return "stop"
@@ -165,9 +160,7 @@ class ChatReader:
         slot = self._slot_of(place, known_id, name or "")
         if slot is None:
             slot = self._builder.open_call(known_id, name or "")
-        call = self._builder.call(slot)
-        call.id = call.id or known_id
-        call.name = call.name or name or ""
+        self._builder.name_call(slot, known_id, name or "")
         if place is not None:
             self._by_index[place] = slot
         if known_id:

@@ -78,12 +78,7 @@ class ResponsesReader:
         return "length"
 
     def _whole(self, kind: str, response: dict[str, Any]) -> None:
-        message = self._builder.message
-        if isinstance(response.get("id"), str):
-            message.response_id = response["id"]
-        name = response.get("model")
-        if isinstance(name, str) and name and name != message.model:
-            message.response_model = name
+        self._builder.identify(response.get("id"), response.get("model"))
         if kind not in (
             "response.completed",
             "response.done",
@@ -141,7 +136,7 @@ class ResponsesReader:
         block = builder.message.content[slot]
         match block:
             case ToolCall():
-                block.name = block.name or _text(item.get("name"))
+                builder.name_call(slot, "", _text(item.get("name")))
                 self._rest(slot, _text(item.get("arguments")))
             case TextContent():
                 if not builder.length(slot):
