@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypedDict
@@ -16,7 +17,7 @@ from app.errors import ToolError
 from app.tools.arguments import ToolArguments
 from app.tools.context import ToolContext
 from app.tools.diff import unified_rows
-from app.tools.matching import ExactView, LooseView, Match, NewlineView, View, to_line_feeds
+from app.tools.matching import ExactView, LooseLinesView, LooseView, Match, NewlineView, View, to_line_feeds
 from app.tools.paths import os_failure, resolve_existing, shown
 from app.tools.text_file import check_text, read_text_file, replace_file
 from app.tools.threads import in_thread
@@ -163,13 +164,12 @@ class _Views:
     def __init__(self, text: str) -> None:
         self.text = text
         self._made: list[View] = [ExactView(text)]
+        self._looser: list[Callable[[str], View]] = [NewlineView, LooseView, LooseLinesView]
 
     def get(self, level: int) -> View | None:
-        if level > 2:
-            return None
-        if level == len(self._made):
-            self._made.append(NewlineView(self.text) if level == 1 else LooseView(self.text))
-        return self._made[level]
+        if level == len(self._made) and self._looser:
+            self._made.append(self._looser.pop(0)(self.text))
+        return self._made[level] if level < len(self._made) else None
 
 
 def _locate(views: _Views, edit: Replacement, index: int, label: str, path: str) -> _Change:
@@ -199,8 +199,8 @@ def _change(text: str, view: View, needle: str, edit: Replacement, index: int) -
     match = view.span(needle, 0, 0)
     if match is None:
         return None
-    old = [to_line_feeds(line) for line in _LINE.findall(edit.old_text)]
-    new = _LINE.findall(edit.new_text.replace("\r\n", "\n"))
+    old = [to_line_feeds(line) for line in _pieces(edit.old_text)]
+    new = _pieces(edit.new_text.replace("\r\n", "\n"))
     shortest = min(len(old), len(new))
     head = 0
     while head < shortest and old[head] == new[head]:
@@ -208,12 +208,20 @@ def _change(text: str, view: View, needle: str, edit: Replacement, index: int) -
     tail = 0
     while tail < shortest - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
-    lines = _LINE.findall(needle)
+    lines = _pieces(needle)
     before, after = sum(map(len, lines[:head])), sum(map(len, lines[len(lines) - tail :]))
-    kept = view.span(needle, before, after) or match
+    kept = view.span(needle, before, after)
+    if kept is None:
+        kept, head, tail = match, 0, 0
     ending = line_ending(text, kept.start, kept.end, match)
     middle = "".join(new[head : len(new) - tail]).replace("\n", ending)
     return _Change(index, match, kept.start, kept.end, middle)
+
+
+def _pieces(text: str) -> list[str]:
+    """The lines with their endings; what follows the last ending, though empty, is one more."""
+    lines: list[str] = _LINE.findall(text)
+    return lines if lines and lines[-1][-1] not in "\r\n" else [*lines, ""]
 
 
 def line_ending(text: str, start: int, end: int, match: Match) -> str:

@@ -137,8 +137,9 @@ class LooseView:
         self._text = "\n".join(self._lines)
 
     def read(self, text: str) -> str:
-        """The searched text in the same loose writing."""
-        return "\n".join(loosen(line) for line in to_line_feeds(text).split("\n"))
+        """The searched text in the same loose writing; blanks at its very end stay, the line may go on after them."""
+        *lines, last = to_line_feeds(text).split("\n")
+        return "\n".join([*(loosen(line) for line in lines), plain(last)])
 
     def count(self, needle: str) -> int:
         """Places that look the same and begin and end between whole characters; 0 for an empty needle."""
@@ -176,6 +177,22 @@ class LooseView:
         return None if place is None else self._starts[number] + place
 
 
+class LooseLinesView(LooseView):
+    """The loose view for a text whose last line is whole: blanks at its end don't count either."""
+
+    def read(self, text: str) -> str:
+        """The searched text in loose writing to its end."""
+        loose = super().read(text)
+        stripped = loose.rstrip(" \t")
+        return stripped if stripped != loose else ""
+
+    def _places(self, needle: str) -> list[int]:
+        ends = len(self._text)
+        return [
+            at for at in super()._places(needle) if at + len(needle) == ends or self._text[at + len(needle)] == "\n"
+        ]
+
+
 def to_line_feeds(text: str) -> str:
     """The text with CRLF and lone CR as LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
@@ -183,9 +200,12 @@ def to_line_feeds(text: str) -> str:
 
 def loosen(line: str) -> str:
     """One line in loose writing (spec core §3.7): NFKC, plain quotes, dashes and spaces, no blanks at its end."""
-    if line.isascii():
-        return line.rstrip()
-    return unicodedata.normalize("NFKC", line).translate(_LOOKALIKES).rstrip()
+    return plain(line).rstrip()
+
+
+def plain(text: str) -> str:
+    """The text in NFKC with plain quotes, dashes and spaces."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)
 
 
 def _boundaries(line: str) -> dict[int, int]:
