@@ -222,6 +222,8 @@ def _failed(text: str, details: Any = None) -> _Outcome:
 def _aborted(latest: AgentToolResult | None) -> _Outcome:
     """What the tool had shown so far, then the word that it was stopped."""
     shown = "".join(block.text for block in latest.content if isinstance(block, TextContent)) if latest else ""
+    if shown.rstrip().endswith("aborted"):  # the tool said so itself
+        return _failed(shown)
     return _failed(f"{shown}\n\n{ABORTED}" if shown.strip() else ABORTED)
 
 

@@ -27,7 +27,7 @@ from app.agent.events import (
 from app.agent.state import AgentState
 from app.agent.tool import AbortSignal, AgentTool
 from app.ai.catalogue import ModelRegistry
-from app.ai.messages import AssistantMessage, ImageContent, Model, TextContent, ThinkingLevel, UserMessage
+from app.ai.messages import AssistantMessage, ImageContent, Model, ThinkingLevel, UserMessage
 from app.ai.stream import StreamFn, StreamOptions, stream
 from app.config.settings import Settings
 from app.errors import ModelError, PinyonError, UsageError, WriteFailedError
@@ -43,7 +43,7 @@ from app.runtime.events import (
 )
 from app.runtime.interrupts import InterruptStack
 from app.runtime.notes import Notes
-from app.runtime.queue import Behavior, SessionQueue
+from app.runtime.queue import Behavior, SessionQueue, user_content
 from app.runtime.retry import RetryPolicy, RetryState
 from app.runtime.totals import Totals
 from app.session.messages import block_images, convert_to_llm
@@ -164,19 +164,27 @@ class AgentSession:
         """Whether a run, its retries or another exclusive command is going on."""
         return self._lock.locked()
 
-    def submit(self, text: str, images: Sequence[ImageContent] = (), behavior: Behavior = "steer") -> None:
+    def submit(
+        self,
+        text: str,
+        images: Sequence[ImageContent] = (),
+        behavior: Behavior = "steer",
+        attached: Sequence[str] = (),
+    ) -> None:
         """Prompt in the background; while a run goes on, queue as `behavior` says. Failures become notes."""
         if self.is_busy:
-            self.queue.put(text, images, behavior)
+            self.queue.put(text, images, behavior, attached)
         else:
-            self.start(self.prompt, text, images)
+            self.start(self.prompt, text, images, attached)
 
     def start(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
         """Run something in the session's own task group; what it raises becomes a note."""
         assert self._group is not None, "the session is entered before anything is started"
         self._group.start_soon(self._guarded, function, args)
 
-    async def prompt(self, text: str, images: Sequence[ImageContent] = ()) -> AssistantMessage | None:
+    async def prompt(
+        self, text: str, images: Sequence[ImageContent] = (), attached: Sequence[str] = ()
+    ) -> AssistantMessage | None:
         """The final answer of a whole run, its retries included; None when a write stopped it.
 
         Raises AgentBusyError while another runs, UsageError when the model can't be asked (no key).
@@ -189,7 +197,7 @@ class AgentSession:
                 await self._keep(message)
             self._held.clear()
             self._retry.reset()
-            content = [TextContent(text=text), *images]
+            content = user_content(text, images, attached)
             with self.interrupts.entry("stop", self.stop_run):
                 await self.agent.prompt(UserMessage(content=content))
                 await self._retry_until_done()

@@ -21,9 +21,15 @@ class SessionQueue:
         self._emit = emit
         self._waiting: list[AgentMessage] = []
 
-    def put(self, text: str, images: Sequence[ImageContent] = (), behavior: Behavior = "steer") -> None:
+    def put(
+        self,
+        text: str,
+        images: Sequence[ImageContent] = (),
+        behavior: Behavior = "steer",
+        attached: Sequence[str] = (),
+    ) -> None:
         """Let the agent read a message before its next request (steer) or when it would stop (follow_up)."""
-        message = UserMessage(content=[TextContent(text=text), *images])
+        message = UserMessage(content=user_content(text, images, attached))
         self._waiting.append(message)
         (self._agent.steering if behavior == "steer" else self._agent.follow_ups).put(message)
         self._tell()
@@ -52,9 +58,16 @@ class SessionQueue:
         )
 
 
+def user_content(
+    text: str, images: Sequence[ImageContent], attached: Sequence[str]
+) -> list[TextContent | ImageContent]:
+    """A user message's blocks: what was typed, then a text block for each attached file, then images."""
+    return [TextContent(text=text), *(TextContent(text=block) for block in attached), *images]
+
+
 def message_text(message: AgentMessage) -> str:
-    """The text of a user's message, its blocks joined by line feeds."""
+    """What was typed of a user's message: its first text block, without attached files."""
     content = message.content
     if isinstance(content, str):
         return content
-    return "\n".join(block.text for block in content if isinstance(block, TextContent))
+    return next((block.text for block in content if isinstance(block, TextContent)), "")

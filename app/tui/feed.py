@@ -6,6 +6,7 @@ tool call. While an entry is not stored yet it has a provisional id, renamed whe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from app.ai.messages import AssistantMessage
     from app.runtime.events import NoteLevel
     from widgets.transcript import Transcript
+
+
+WELCOME = "welcome"
 
 
 class TranscriptFeed:
@@ -140,6 +144,7 @@ class TranscriptFeed:
         if role == "assistant":
             self._streaming, self._stream_key = [], self._key("answer")
         elif role != "toolResult":
+            self._transcript.remove_block(WELCOME)
             blocks = self._blocks_of(self._key("entry"), message, None)
             for block in blocks:
                 self._transcript.append_block(block)
@@ -263,6 +268,10 @@ class TranscriptFeed:
         """Show a remark of the program's own."""
         self._transcript.append_block(NoteBlock(self._key("note"), text, level))
 
+    def welcome(self, text: str) -> None:
+        """What an empty session shows until something is said in it."""
+        self._transcript.append_block(NoteBlock(WELCOME, text))
+
     # -- inside ---------------------------------------------------------------------------------------------------
 
     def _key(self, kind: str) -> str:
@@ -334,8 +343,16 @@ class Outcome:
         self.is_error = is_error
 
 
+def _attached(text: str) -> str:
+    """An attached file's block shows its name alone."""
+    match = re.match(r'<file name="([^"\n]*)">', text)
+    return f"+ {match.group(1)}" if match else text
+
+
 def _text_and_images(content: Any) -> tuple[str, int]:
     if isinstance(content, str):
         return content, 0
-    texts = [block.text for block in content if block.type == "text"]
+    texts = [
+        _attached(block.text) if place else block.text for place, block in enumerate(content) if block.type == "text"
+    ]
     return "\n".join(texts), sum(block.type == "image" for block in content)

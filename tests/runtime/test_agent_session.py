@@ -228,9 +228,9 @@ async def test_images_are_blocked_by_the_setting_at_each_call_and_kept_in_the_fi
     settings('{"images": {"blockImages": true}}')
     async with scripted_session(work, ["ok"]) as (s, model, _):
         await s.prompt("see", [ImageContent(data="aGk=", mime_type="image/png")])
-        sent = model.calls[0].messages[0]
+        sent = model.calls[0].messages[0].to_wire()
         stored = lines(s.session.path)
-    assert [block.type for block in sent.content] == ["text", "text"]
+    assert [block["type"] for block in sent["content"]] == ["text", "text"]
     assert [block["type"] for block in stored[3]["message"]["content"]] == ["text", "image"]
 
 

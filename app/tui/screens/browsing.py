@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 
 from app.tui.keymap import textual_bindings
 from app.tui.screens.view_actions import ViewActions
+from widgets.block import Block
 
-_PLAIN: list[Binding] = textual_bindings("browse")
-_KEYS = [replace(binding, priority=True) for binding in _PLAIN]
+_KEYS = [replace(binding, priority=True) for binding in textual_bindings("browse") if isinstance(binding, Binding)]
 
 
 class Browsing(ViewActions):
@@ -65,6 +65,11 @@ class Browsing(ViewActions):
         """A click into the prompt ends browse mode."""
         if self.is_browsing and event.widget is self.prompt:
             self.action_browse_leave()
+
+    def block_under_cursor(self) -> Block | None:
+        """The block that browse keys act on."""
+        slot = self.transcript.blocks.get(self.transcript.cursor_id or "")
+        return slot.block if slot is not None else None
 
     def action_browse_next(self) -> None:
         """The block below."""

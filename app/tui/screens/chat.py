@@ -20,6 +20,7 @@ from widgets.prompt import Prompt
 if TYPE_CHECKING:
     from app.cli.arguments import Arguments
     from app.runtime.opening import StartOptions
+    from app.runtime.queue import Behavior
 
 # Imported in a thread behind the first frame, so that the first prompt waits for none of them.
 BEHIND = ("app.runtime.opening", "app.ai.adapters.offline", "app.ai.arguments", "app.ai.http", "app.tui.commanding")
@@ -134,6 +135,7 @@ class ChatScreen(Dialogs):
             self._early.clear()
         self.queue.show([], [])
         from app.runtime.commands import parse_command, unknown_command_text
+        from app.runtime.mentions import submit_with_mentions
         from app.runtime.user_bash import parse_bash
 
         self.transcript.follow()
@@ -146,7 +148,11 @@ class ChatScreen(Dialogs):
         elif (bash := parse_bash(text)) is not None:
             session.start(session.bash.run, *bash)
         else:
-            session.submit(text, behavior="follow_up" if follow_up else "steer")
+            behavior: Behavior = "follow_up" if follow_up else "steer"
+            if "@" in text:
+                session.start(submit_with_mentions, session, text, behavior)
+            else:
+                session.submit(text, behavior=behavior)
 
     def run_command(self, action: str, argument: str = "") -> None:
         """Do what a command of the table says."""

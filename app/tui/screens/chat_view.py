@@ -97,7 +97,7 @@ class ChatView(Screen[None]):
                         siblings[entry.id] = (others.index(entry.id) + 1, len(others))
         self.feed.show_branch(entries, siblings)
         if not entries:
-            self.feed.note(welcome_text(session, self.cwd, self.status.overrides))
+            self.feed.welcome(welcome_text(session, self.cwd, self.status.overrides))
         for note in session.notes.after(None):
             self.feed.note(note.text, note.level)
         self.prompt.thinking = session.agent.state.thinking_level

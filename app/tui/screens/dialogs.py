@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import on
+
 from app.tui import keymap
 from app.tui.screens.browsing import Browsing
+from widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from app.ai.messages import Model
@@ -54,6 +57,38 @@ class Dialogs(Browsing):
     def action_browse_search(self) -> None:
         """Search in the transcript."""
         self.run_command("search_transcript")
+
+    def action_browse_detail(self) -> None:
+        """The whole of the block under the cursor."""
+        from app.tui.screens.detail import DetailScreen
+
+        if (block := self.block_under_cursor()) is not None:
+            self.app.push_screen(DetailScreen(block.kind, block.plain_text()))
+
+    def action_browse_external_editor(self) -> None:
+        """Look at the block in $EDITOR; what is saved there changes nothing here."""
+        if (block := self.block_under_cursor()) is not None:
+            self._edit_outside(block.markdown())
+
+    @on(Prompt.EditorRequested)
+    def on_editor_requested(self, message: Prompt.EditorRequested) -> None:
+        """Ctrl+g: the prompt in $EDITOR."""
+        text = self._edit_outside(message.text)
+        if text is not None:
+            self.prompt.load_prompt(text)
+
+    def _edit_outside(self, text: str) -> str | None:
+        from app.errors import PinyonError
+        from app.tui.external import edit_text
+
+        if self.session is not None and self.session.is_busy:
+            self.note("wait until the run has ended: an editor would hold it up", "warning")
+            return None
+        try:
+            return edit_text(self.app, text)
+        except PinyonError as error:
+            self.note(str(error), "warning")
+            return None
 
     def action_session_palette(self) -> None:
         """Every command; choosing one runs it, or begins to type it when it takes an argument that it needs."""
