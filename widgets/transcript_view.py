@@ -22,7 +22,7 @@ from widgets.block_list import BlockList, Slot
 from widgets.repaint import changed_span
 from widgets.selection import MarkedText
 from widgets.transcript_rows import Row, RowStyles, compose
-from widgets.viewport import Viewport
+from widgets.viewport import SLOW_LINE_STEP, Viewport
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FRAMES_PER_SECOND = 30
 """At most; the SSH profile sets TEXTUAL_FPS lower. 60 would double the bytes of a stream and look no smoother."""
+SLOW_LINE_FPS = 20
+"""Whoever asks for so few frames (the SSH profile: 15) wants few bytes."""
 KEPT_BLOCKS = 1024
 """Blocks whose strips are kept; more than rows fit on any screen."""
 NARROW = 12
@@ -61,6 +63,8 @@ class TranscriptView(ScrollView):
         super().__init__(id=id, classes=classes)
         self.blocks = BlockList()
         self.viewport = Viewport(self.blocks, self._measure)
+        if constants.MAX_FPS <= SLOW_LINE_FPS:
+            self.viewport.longest_step = SLOW_LINE_STEP
         self.marked = MarkedText(self.blocks)
         self.query_text = ""
         self.is_plain = False

@@ -157,7 +157,7 @@ def test_a_step_is_small_on_a_small_screen() -> None:
     for height in (5, 12, 24, 40, 100):
         view.resize(height, width_changed=False)
         steps.append(view.step)
-    assert steps == [1, 3, 6, 8, 8]
+    assert steps == [1, 4, 8, 8, 8]
 
 
 def test_a_window_that_grows_past_the_end_shows_rows_above_instead_of_nothing() -> None:
