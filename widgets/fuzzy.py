@@ -39,12 +39,26 @@ def fit(query: str, text: str) -> Match | None:
     return Match(score // len(parts) - min(len(text), 500), tuple(sorted(positions)))
 
 
-def rank(query: str, items: Iterable[ItemT], text_of: Callable[[ItemT], str], limit: int) -> list[tuple[ItemT, Match]]:
-    """Return the best `limit` items with their match, best first; equals keep their order, an empty query keeps all."""
-    hits = [(item, found) for item in items if (found := fit(query, text_of(item))) is not None]
+def rank(
+    query: str, items: Iterable[ItemT], text_of: Callable[[ItemT], str | tuple[str, str]], limit: int
+) -> list[tuple[ItemT, Match]]:
+    """Return the best `limit` items with their match, best first; equals keep their order, an empty query keeps all.
+
+    A text of two parts is a name and what is said of it: a hit in the name alone beats every other.
+    """
+    hits = [(item, found) for item in items if (found := _fit_parts(query, text_of(item))) is not None]
     if query.strip():
         hits.sort(key=lambda hit: -hit[1].score)
     return hits[:limit]
+
+
+def _fit_parts(query: str, text: str | tuple[str, str]) -> Match | None:
+    if isinstance(text, str):
+        return fit(query, text)
+    name, more = text
+    if found := fit(query, name):
+        return Match(found.score + 2 * EXACT, found.positions)
+    return fit(query, f"{name} {more}")
 
 
 def _fold(text: str) -> str:

@@ -265,8 +265,8 @@ class Picker(ChangedCellsOnly, Widget, can_focus=True):
         return self.render_line(y)
 
 
-def _searched(item: PickerItem) -> str:
-    return f"{item.label} {item.detail}"
+def _searched(item: PickerItem) -> tuple[str, str]:
+    return item.label, item.detail
 
 
 class PickerScreen(ModalScreen[str | None]):

@@ -9,6 +9,8 @@ from rich.cells import cell_len
 from textual.geometry import Region
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from rich.style import Style
     from textual.strip import Strip
     from textual.widget import Widget as _Base
@@ -69,7 +71,7 @@ class ChangedCellsOnly(_Base):
 
     _shown: list[Strip] | None = None
     _shown_frame: Hashable = None
-    _own_repaint = False
+    _is_touched = True
 
     def frame(self) -> Hashable:
         """Return all that decides how the widget looks besides its rows; a new value means a whole repaint."""
@@ -80,27 +82,35 @@ class ChangedCellsOnly(_Base):
         """Have the next repaint draw the whole widget."""
         self._shown = None
 
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Ask for a repaint (Textual's method), and note it."""
+        self._is_touched = True
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
     def notify_style_update(self) -> None:
         """Draw everything again: colours may have changed."""
         self._shown = None
         super().notify_style_update()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the rows of a region for the compositor; rows drawn on anybody else's behalf are not known to us."""
-        if not self._own_repaint:
+        """Return the rows of a region for the compositor.
+
+        It also asks on others' behalf, and then may write none of the rows: if ours changed since we last said which
+        cells to repaint, what the screen shows is no longer known.
+        """
+        if self._is_touched:
             self._shown = None
-        self._own_repaint = False
         return super().render_lines(crop)
 
     def _exchange_repaint_regions(self) -> Collection[Region]:
         regions = super()._exchange_repaint_regions()
         if not regions or not self.size:
             return regions
+        self._is_touched = False
         rows = [self._row(y) for y in range(self.size.height)]
         frame = self.frame()
         known, self._shown = self._shown, rows
         same_frame, self._shown_frame = frame == self._shown_frame, frame
-        self._own_repaint = True
         if known is None or not same_frame or len(known) != len(rows):
             return regions
         left, top = self.content_offset
@@ -108,7 +118,6 @@ class ChangedCellsOnly(_Base):
         for y, (old, new) in enumerate(zip(known, rows, strict=True)):
             if span := changed_span(old, new):
                 changed.append(Region(left + span[0], top + y, span[1] - span[0], 1))
-        self._own_repaint = bool(changed)
         return changed
 
     def _row(self, y: int) -> Strip:

@@ -15,7 +15,7 @@ from widgets.picker import Picker, PickerItem, PickerScreen
 
 FOREIGN = ("[/a/b]", "[red]x", "[/]", "[data: /m?s=b-]", "\\[", "[@click=app.quit]x[/]")
 MODELS = [
-    PickerItem("a/opus", "opus", "anthropic"),
+    PickerItem("a/opus", "claude-opus", "anthropic"),
     PickerItem("a/sonnet", "sonnet", "anthropic", is_current=True),
     PickerItem("o/gpt", "gpt", "openai"),
 ]
@@ -59,7 +59,7 @@ async def test_the_current_item_is_highlighted_first_and_enter_chooses_it() -> N
         assert rows(picker) == [
             f" Models{'3':>50}",
             " ❯  type to filter",
-            "     opus  anthropic",
+            "     claude-opus  anthropic",
             " ▸ ✓ sonnet  anthropic",
             "     gpt  openai",
             " enter choose · esc cancel",
