@@ -180,9 +180,9 @@ class BashBlock(Block):
         """Whether the command still runs."""
         return self._running
 
-    def append(self, output: str) -> None:
-        """Add output."""
-        self._output.append(output)
+    def set_output(self, output: str) -> None:
+        """Take the output so far: the tail that is kept of it."""
+        self._output = GrowingText(output)
         self.changed()
 
     def finish(self, exit_code: int | None, *, cancelled: bool = False, full_output_path: str | None = None) -> None:

@@ -252,14 +252,15 @@ class TranscriptFeed:
         self._transcript.append_block(block)
 
     def bash_output(self, bash_id: str, output: str) -> None:
-        """It said something more."""
+        """What it said so far."""
         if (block := self._bash.get(bash_id)) is not None:
-            block.append(output)
+            block.set_output(output)
             self._transcript.touch(block.id)
 
     def bash_ended(self, bash_id: str, message: Any) -> None:
         """It ended."""
         if (block := self._bash.pop(bash_id, None)) is not None:
+            block.set_output(message.output)
             block.finish(message.exit_code, cancelled=message.cancelled, full_output_path=message.full_output_path)
             self._transcript.touch(block.id)
             self._pending.append((message, [block]))

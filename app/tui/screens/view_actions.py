@@ -60,9 +60,7 @@ class ViewActions(ChatView):
     def action_view_thinking(self) -> None:
         """Open or fold every block of thinking."""
         self._thinking_open = not self._thinking_open
-        for slot in tuple(self.transcript.blocks):
-            if slot.block.kind == "thinking":
-                self.transcript.set_density(slot.block.id, "full" if self._thinking_open else "title")
+        self.transcript.set_kind_density("thinking", "full" if self._thinking_open else None)
 
     def action_view_page_up(self) -> None:
         """A page up: new text no longer moves what is read."""
