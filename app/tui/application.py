@@ -54,12 +54,13 @@ class PinyonApp(App[None]):
                 loop.add_signal_handler(number, self.leave, code)
             except (NotImplementedError, RuntimeError, ValueError):  # not the main thread, as under a test
                 break
-        self.push_screen(ChatScreen(self.arguments, self.cwd))
+        self._chat = ChatScreen(self.arguments, self.cwd)
+        self.push_screen(self._chat)
 
     def leave(self, code: int = 0) -> None:
-        """End with an exit code; the terminal is put back on the way."""
+        """End with an exit code; the session is closed and the terminal put back on the way."""
         self.exit_code = code
-        self.exit(return_code=code)
+        self._chat.quit(code)
 
     def _handle_exception(self, error: Exception) -> None:
         """Textual's last resort: a bug is kept in a log, and the user reads one line after the screen is gone."""

@@ -196,6 +196,9 @@ class TranscriptFeed:
                     call.set_params(content.arguments)
                     self._calls[content.id] = call
                     self._transcript.touch(call.id)
+                elif isinstance(call, ThinkingBlock) and content.type == "thinking" and content.duration_ms is not None:
+                    call.finish(content.duration_ms / 1000)
+                    self._transcript.touch(call.id)
             endings = self._endings(self._stream_key, message)
             for block in endings:
                 self._transcript.append_block(block)

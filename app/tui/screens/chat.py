@@ -38,6 +38,7 @@ class ChatScreen(Dialogs):
         self._close: anyio.Event | None = None
         self._early: list[str] = []
         self._last_clear = 0.0
+        self._leaving: int | None = None
 
     def begin(self) -> None:
         """Open the session behind the first frame."""
@@ -64,8 +65,13 @@ class ChatScreen(Dialogs):
                         return
                     self.note(str(error), "error")
                     following = self._fresh(options)
+                if self._leaving is not None:
+                    break
         except Exception as error:  # the border: a bug is told and logged, the terminal put back
             self.app._handle_exception(error)
+            return
+        if self._leaving is not None:
+            self.app.exit(return_code=self._leaving)
 
     async def _live_one(self, options: StartOptions) -> StartOptions | None:
         from app.runtime.opening import open_agent_session
@@ -183,7 +189,14 @@ class ChatScreen(Dialogs):
         """Ctrl+d in an empty prompt."""
         self.quit()
 
-    def quit(self) -> None:
-        """Leave: the session's worker ends with the app and closes what is open."""
+    def quit(self, code: int = 0) -> None:
+        """Leave once the session is closed: runs stopped, children ended, everything on disk. Twice: at once."""
         self._say_resume()
-        self.app.exit()
+        if self._leaving is not None or self._close is None or self._close.is_set():
+            self.app.exit(return_code=code)
+            return
+        self._leaving = code
+        self.status.begin("closing")
+        self.show_status()
+        self._next = None
+        self._close.set()
