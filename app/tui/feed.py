@@ -6,22 +6,17 @@ tool call. While an entry is not stored yet it has a provisional id, renamed whe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from app.tui.block_maker import BlockMaker, Outcome
 from widgets.blocks import (
     AssistantBlock,
     BashBlock,
     Block,
-    CustomBlock,
-    ErrorBlock,
-    InterruptedBlock,
     NoteBlock,
-    SummaryBlock,
     ThinkingBlock,
     ToolBlock,
-    UserBlock,
 )
 
 if TYPE_CHECKING:
@@ -34,16 +29,14 @@ if TYPE_CHECKING:
 WELCOME = "welcome"
 
 
-class TranscriptFeed:
+class TranscriptFeed(BlockMaker):
     """Keeps one transcript in step with one session."""
 
     def __init__(self, transcript: Transcript) -> None:
+        super().__init__()
         self._transcript = transcript
-        self._count = 0
         self._streaming: list[Block | None] = []
         self._stream_key = ""
-        self._calls: dict[str, ToolBlock] = {}
-        self._seen_calls: set[str] = set()
         self._bash: dict[str, BashBlock] = {}
         self._pending: list[tuple[Any, list[Block]]] = []
         self.entry_of_block: dict[str, str] = {}
@@ -66,75 +59,6 @@ class TranscriptFeed:
             blocks += made
         self._calls.clear()
         self._transcript.set_blocks(blocks)
-
-    def _blocks_of(self, key: str, message: Any, siblings: tuple[int, int] | None) -> list[Block]:
-        match getattr(message, "role", ""):
-            case "user":
-                text, images = _text_and_images(message.content)
-                return [UserBlock(key, text, siblings=siblings, images=images)]
-            case "assistant":
-                return self._answer_blocks(key, message)
-            case "toolResult":
-                if (call := self._calls.pop(message.tool_call_id, None)) is not None:
-                    call.set_result(message)
-                    return []
-                return [self._tool(message.tool_call_id or key, message.tool_name, {}, message)]
-            case "bashExecution":
-                return [
-                    BashBlock(
-                        key,
-                        message.command,
-                        message.output,
-                        exit_code=message.exit_code,
-                        cancelled=message.cancelled,
-                        excluded=bool(message.exclude_from_context),
-                        full_output_path=message.full_output_path,
-                    )
-                ]
-            case "branchSummary":
-                return [SummaryBlock(key, "branch", message.summary)]
-            case "compactionSummary":
-                return [SummaryBlock(key, "compaction", message.summary, message.tokens_before)]
-            case "custom":
-                if not message.display:
-                    return []
-                return [CustomBlock(key, message.custom_type, _text_and_images(message.content)[0])]
-            case _:
-                return []
-
-    def _answer_blocks(self, key: str, message: AssistantMessage) -> list[Block]:
-        blocks: list[Block] = []
-        for index, content in enumerate(message.content):
-            block_id = f"{key}/{index}"
-            match content.type:
-                case "text":
-                    if content.text.strip():
-                        blocks.append(AssistantBlock(block_id, content.text, finished=True))
-                case "thinking":
-                    if content.thinking.strip():
-                        seconds = None if content.duration_ms is None else content.duration_ms / 1000
-                        blocks.append(ThinkingBlock(block_id, content.thinking, elapsed_s=seconds))
-                case "toolCall":
-                    tool = self._tool(content.id, content.name, content.arguments, None)
-                    self._calls[content.id] = tool
-                    blocks.append(tool)
-        return blocks + self._endings(key, message)
-
-    def _endings(self, key: str, message: AssistantMessage) -> list[Block]:
-        if message.stop_reason == "aborted":
-            return [InterruptedBlock(f"{key}/end")]
-        if message.stop_reason == "error":
-            return [ErrorBlock(f"{key}/end", message.error_message or "the request failed")]
-        if message.stop_reason == "length":
-            return [NoteBlock(f"{key}/end", "cut at the model's output limit", "warning")]
-        return []
-
-    def _tool(self, call_id: str, name: str, params: dict[str, Any], result: Any) -> ToolBlock:
-        block_id, twin = call_id or self._key("call"), 2
-        while block_id in self._seen_calls:  # some providers give the same id twice in a session
-            block_id, twin = f"{call_id}#{twin}", twin + 1
-        self._seen_calls.add(block_id)
-        return ToolBlock(block_id, name, params, result)
 
     # -- what happens now -----------------------------------------------------------------------------------------
 
@@ -278,10 +202,6 @@ class TranscriptFeed:
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    def _key(self, kind: str) -> str:
-        self._count += 1
-        return f"new-{kind}-{self._count}"
-
     def _streaming_block(self, index: int) -> Block | None:
         return self._streaming[index] if index < len(self._streaming) else None
 
@@ -325,38 +245,3 @@ class TranscriptFeed:
                 words = "interrupted" if message.stop_reason == "aborted" else "not run: the answer failed"
                 block.set_result(Outcome(None, is_error=True, text=words))
                 self._transcript.touch(block.id)
-
-
-class TextPart:
-    """A text block for an outcome that no tool gave."""
-
-    type = "text"
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-
-class Outcome:
-    """What a renderer reads of a result (ToolOutcome)."""
-
-    duration_ms: int | None = None
-
-    def __init__(self, result: Any, *, is_error: bool, text: str = "") -> None:
-        self.content = [TextPart(text)] if result is None else result.content
-        self.details = getattr(result, "details", None)
-        self.is_error = is_error
-
-
-def _attached(text: str) -> str:
-    """An attached file's block shows its name alone."""
-    match = re.match(r'<file name="([^"\n]*)">', text)
-    return f"+ {match.group(1)}" if match else text
-
-
-def _text_and_images(content: Any) -> tuple[str, int]:
-    if isinstance(content, str):
-        return content, 0
-    texts = [
-        _attached(block.text) if place else block.text for place, block in enumerate(content) if block.type == "text"
-    ]
-    return "\n".join(texts), sum(block.type == "image" for block in content)
