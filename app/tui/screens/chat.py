@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from app.tui.completing import Completing
 from app.tui.keymap import textual_bindings
 from app.tui.screens.dialogs import Dialogs
+from app.tui.starting import settle_memory
 from widgets.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class ChatScreen(Dialogs):
             unsubscribe = session.subscribe(self.on_session_event)
             self.status.end()
             self.show_session()
+            settle_memory()
             self._say_resume()
             early, self._early = self._early, []
             for text in early:

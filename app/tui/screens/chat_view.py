@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from textual import getters
 from textual.app import ComposeResult
-from textual.screen import Screen
 
 from app.config import paths
 from app.tui import keymap
 from app.tui.feed import TranscriptFeed
+from app.tui.screens.keys_first import KeysFirst
 from app.tui.status import Status, git_branch
 from app.tui.welcome import welcome_text
 from widgets.footer import Footer
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from app.runtime.events import NoteLevel, SessionEvent
 
 
-class ChatView(Screen[None]):
+class ChatView(KeysFirst):
     """Header, transcript, queue, prompt, footer; one `match` over the session's events."""
 
     AUTO_FOCUS = "Prompt"
@@ -60,6 +60,7 @@ class ChatView(Screen[None]):
     def on_mount(self) -> None:
         """Draw at once; what needs files comes behind the first frame."""
         self.feed = TranscriptFeed(self.transcript)
+        self._typed_in = self.prompt
         self.status.begin("starting")
         self.show_status()
         self.call_after_refresh(self.begin)
