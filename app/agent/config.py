@@ -71,12 +71,13 @@ class AfterToolCallResult:
 
 @dataclass(frozen=True, slots=True)
 class TurnSummary:
-    """What `should_stop_after_turn` is asked about."""
+    """What `should_stop_after_turn` is asked about; `goes_on`: the model is asked again because of its tool calls."""
 
     message: AssistantMessage
     tool_results: list[ToolResultMessage]
     context: AgentContext
     new_messages: list[AgentMessage]
+    goes_on: bool = True
 
 
 MessagesHook = Callable[[], Awaitable[list[AgentMessage]]]

@@ -90,7 +90,7 @@ class _Run:
                     return
                 results, more = await self._run_calls(message)
                 await self.sink.emit(TurnEnd(message, results))
-                if await self._should_stop(message, results):
+                if await self._should_stop(message, results, more):
                     return
                 pending = await self._poll("get_steering_messages")
             pending = await self._poll("get_follow_up_messages")
@@ -170,12 +170,12 @@ class _Run:
             self._report(hook, error)
             raise _HookError(f"{error}" if hook == "get_api_key" else f"{hook} failed: {error}") from error
 
-    async def _should_stop(self, message: AssistantMessage, results: list[ToolResultMessage]) -> bool:
+    async def _should_stop(self, message: AssistantMessage, results: list[ToolResultMessage], more: bool) -> bool:
         hook = self.config.should_stop_after_turn
         if hook is None:
             return False
         try:
-            return await hook(TurnSummary(message, results, self.context, self.added))
+            return await hook(TurnSummary(message, results, self.context, self.added, more))
         except Exception as error:
             self._report("should_stop_after_turn", error)
             return False

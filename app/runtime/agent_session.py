@@ -5,7 +5,8 @@ Everything is stored before it counts (architecture §3); a face only listens. I
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +32,7 @@ from app.ai.messages import AssistantMessage, ImageContent, Model, ThinkingLevel
 from app.ai.stream import StreamFn, StreamOptions, stream
 from app.config.settings import Settings
 from app.errors import ModelError, PinyonError, UsageError, WriteFailedError
+from app.runtime.compacting import Compaction
 from app.runtime.events import (
     AutoRetryEnd,
     AutoRetryStart,
@@ -42,6 +44,7 @@ from app.runtime.events import (
     WriteFailed,
 )
 from app.runtime.interrupts import InterruptStack
+from app.runtime.jumps import Jumps
 from app.runtime.notes import Notes
 from app.runtime.queue import Behavior, SessionQueue, user_content
 from app.runtime.retry import RetryPolicy, RetryState
@@ -99,13 +102,20 @@ class AgentSession:
         )
         self._retry_scope: anyio.CancelScope | None = None
         self._held: list[AgentMessage] = []
+        self.compaction = Compaction(self)
+        self.jumps = Jumps()
         state = AgentState(parts.model, parts.system_prompt(parts.tools), parts.thinking_level, parts.tools)
         config = AgentLoopConfig(
             model=parts.model,
             stream_fn=parts.stream_fn,
-            options=StreamOptions(session_id=parts.session.id, thinking_budgets=dict(parts.settings.thinking_budgets)),
+            options=StreamOptions(
+                session_id=parts.session.id,
+                thinking_budgets=dict(parts.settings.thinking_budgets),
+                idle_timeout_s=parts.settings.http_idle_timeout_ms / 1000,
+            ),
             convert_to_llm=self._convert,
             get_api_key=self._auth,
+            should_stop_after_turn=self.compaction.after_turn,
             on_hook_error=lambda hook, error: self.note(f"{hook} failed: {error}", "error"),
         )
         self.agent = Agent(state, config)
@@ -189,19 +199,35 @@ class AgentSession:
 
         Raises AgentBusyError while another runs, UsageError when the model can't be asked (no key).
         """
+        async with self.exclusive():
+            await self.require_auth()
+            await self.drive([UserMessage(content=user_content(text, images, attached))])
+            return self.last_answer()
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """The session's one lock, for whatever changes it. Raises AgentBusyError while something else has it."""
         if self.is_busy:
             raise AgentBusyError("the agent is at work: steer it, or wait for it to end")
         async with self._lock:
-            await self.require_auth()
-            for message in self._held:
-                await self._keep(message)
-            self._held.clear()
-            self._retry.reset()
-            content = user_content(text, images, attached)
-            with self.interrupts.entry("stop", self.stop_run):
-                await self.agent.prompt(UserMessage(content=content))
+            held, self._held = self._held, []
+            for place, message in enumerate(held):
+                try:
+                    await self._keep(message)
+                except BaseException:
+                    self._held = held[place:]
+                    raise
+            yield
+
+    async def drive(self, messages: list[AgentMessage]) -> None:
+        """Run to the end with these new messages, retries and compactions included; for who holds the lock."""
+        self._retry.reset()
+        with self.interrupts.entry("stop", self.stop_run):
+            await self.compaction.before_run(messages)
+            await self.agent.prompt(messages)
+            await self._retry_until_done()
+            while await self.compaction.go_on():
                 await self._retry_until_done()
-            return self.last_answer()
 
     def stop_run(self) -> None:
         """Stop the run and its retries; what waited in the queues goes back to the prompt first."""
@@ -311,7 +337,7 @@ class AgentSession:
         self.emit(EntryAppended(entry_id, message))
 
     def _convert(self, messages: list[AgentMessage]) -> list[Any]:
-        sent = convert_to_llm(messages, lambda error: self.note(error, "error"))
+        sent = convert_to_llm(self.compaction.request(messages), lambda error: self.note(error, "error"))
         return block_images(sent) if self.settings.images.block_images else sent
 
     async def _auth(self, model: Model) -> StreamOptions:

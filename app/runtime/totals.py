@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.agent.events import AgentMessage
 from app.ai.messages import AssistantMessage
+from app.session.token_estimate import compacted_at
 
 
 @dataclass(slots=True)
@@ -22,11 +23,15 @@ class Totals:
 
     @classmethod
     def of(cls, messages: Iterable[AgentMessage]) -> Totals:
-        """The sums over a conversation."""
+        """The sums over a conversation; the context's size is unknown when no answer came since it was compacted."""
         totals = cls()
-        for message in messages:
+        known = list(messages)
+        since = compacted_at(known)
+        for message in known:
             if isinstance(message, AssistantMessage):
                 totals.add(message)
+                if message.timestamp <= since:
+                    totals.context_tokens = None
         return totals
 
     def add(self, message: AssistantMessage) -> None:
