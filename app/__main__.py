@@ -17,6 +17,9 @@ def main() -> int:
 
         sys.stdout.write(f"pinyon {version()}\n")
         return 0
+    from app.cli.signals import end_at_once
+
+    end_at_once()
     from app.cli.main import run
 
     return run(sys.argv[1:])

@@ -100,8 +100,10 @@ def _print(arguments: Arguments, cwd: Path) -> int:
 def _full_screen(arguments: Arguments, cwd: Path) -> int:
     if os.environ.get("TERM", "") in ("", "dumb"):
         raise UsageError("this terminal can't show a full screen (TERM is unset or dumb)", 'Use pinyon -p "..."')
+    from app.cli.signals import give_back
     from app.tui.starting import run_full_screen
 
+    give_back()
     return run_full_screen(arguments, cwd)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import select
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,18 +28,50 @@ class PromptInput:
 
 
 def read_stdin(has_message: bool) -> str:
-    """All of standard input unless it is a terminal or closed; "" then."""
+    """All of standard input unless it is a terminal or closed; "" then.
+
+    Beside a message one that says nothing for STDIN_WAIT_S is left unread, and that is told.
+    """
     stream = sys.stdin
-    if stream is None or stream.closed or stream.isatty():
-        return ""
     try:
-        if has_message:
-            ready, _, _ = select.select([stream.fileno()], [], [], STDIN_WAIT_S)
-            if not ready:
-                return ""
-        return stream.buffer.read().decode("utf-8", "replace")
+        if stream is None or stream.closed or stream.isatty():
+            return ""
+        pieces = _read_all(stream.fileno(), STDIN_WAIT_S if has_message else None)
     except (OSError, ValueError):
         return ""
+    if pieces is None:
+        from app.modes.output import complain
+
+        complain(f"standard input said nothing for {STDIN_WAIT_S:.0f} s and is left unread (to say so: < /dev/null)")
+        return ""
+    return b"".join(pieces).decode("utf-8", "replace")
+
+
+def _read_all(descriptor: int, first_wait_s: float | None) -> list[bytes] | None:
+    """What can be read up to the end; None when nothing came within the wait for the first piece.
+
+    A signal that arrives just before a read blocks would wait for that read's end: so we wait in select, which the
+    signal's own byte wakes.
+    """
+    waker, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    before = signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+    pieces: list[bytes] = []
+    try:
+        while True:
+            ready, _, _ = select.select([descriptor, waker], [], [], None if pieces else first_wait_s)
+            if not ready:
+                return None
+            if waker in ready:
+                os.read(waker, 64)
+            elif piece := os.read(descriptor, 1 << 16):
+                pieces.append(piece)
+            else:
+                return pieces
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(waker)
+        os.close(wakes)
 
 
 def gather_prompt(arguments: Arguments, stdin: str, cwd: Path) -> PromptInput:

@@ -70,6 +70,7 @@ class Settings:
     shell_path: str | None = None
     shell_command_prefix: str | None = None
     session_dir: str | None = None
+    http_idle_timeout_ms: int = 120_000
     theme: str | None = None
     hide_thinking_block: bool = False
     quiet_startup: bool = False
@@ -102,6 +103,12 @@ def _count(value: object) -> int:
     if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == int(value):
         return int(value)
     raise _WrongTypeError("must be a whole number, 0 or more")
+
+
+def _wait_ms(value: object) -> int:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value < 1e9:
+        return int(value)
+    raise _WrongTypeError("must be a number of milliseconds, 1 or more")
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -153,6 +160,7 @@ _READERS: dict[str, Reader] = {
     "shellPath": _text,
     "shellCommandPrefix": _text,
     "sessionDir": _text,
+    "httpIdleTimeoutMs": _wait_ms,
     "theme": _text,
     "hideThinkingBlock": _flag,
     "quietStartup": _flag,

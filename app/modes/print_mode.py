@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import anyio
+from anyio.abc import TaskStatus
 
 from app.agent.events import ToolExecutionStart
 from app.ai.messages import AssistantMessage, ImageContent
@@ -53,24 +54,27 @@ async def run_print_mode(
             case _:
                 pass
 
-    async def watch_signals() -> None:
+    async def watch_signals(*, task_status: TaskStatus[None]) -> None:
         nonlocal stopped_by
-        with anyio.open_signal_receiver(*STOPPERS) as signals:
+        # Under nohup a hang-up is ignored when we start, and stays so.
+        taken = [number for number in STOPPERS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
+        with anyio.open_signal_receiver(*taken) as signals:
+            task_status.started()
             async for number in signals:
                 stopped_by = stopped_by or int(number)
                 await session.abort()
 
     answer: AssistantMessage | None = None
-    async with session:
-        session.subscribe(on_event)
-        if mode == "json":
-            output.line(json.dumps(session.session.header, ensure_ascii=False, separators=(",", ":")))
-        async with anyio.create_task_group() as group:
-            group.start_soon(watch_signals)
-            await anyio.lowlevel.checkpoint()
-            if not output.closed:
+    async with anyio.create_task_group() as group:
+        # Around the session, so that a signal can't cut its closing short.
+        await group.start(watch_signals)
+        async with session:
+            session.subscribe(on_event)
+            if mode == "json":
+                output.line(json.dumps(session.session.header, ensure_ascii=False, separators=(",", ":")))
+            if not output.closed and not stopped_by:
                 answer = await session.prompt(text, images)
-            group.cancel_scope.cancel()
+        group.cancel_scope.cancel()
     if stopped_by:
         return 128 + stopped_by
     if output.closed:
