@@ -11,4 +11,8 @@ def run_command(name: str, rest: list[str]) -> int:
         from app.cli.sessions import run_sessions
 
         return run_sessions(rest)
+    if name == "export":
+        from app.cli.export import run_export
+
+        return run_export(rest)
     raise UsageError(f"pinyon {name} is not part of this version", f"As a prompt: pinyon -- {name} ...")
