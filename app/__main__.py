@@ -12,11 +12,14 @@ HOME = Path(__file__).resolve().parent.parent
 def main() -> int:
     """The exit code of the command line (issue, "Command line")."""
     _forget_pythonpath()
+    from app.modes.output import ensure_streams, finished
+
+    ensure_streams()
     if sys.argv[1:] in (["--version"], ["-v"]):
         from app.version import version
 
         sys.stdout.write(f"pinyon {version()}\n")
-        return 0
+        return finished(0)
     from app.cli.signals import end_at_once
 
     end_at_once()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from app.cli.arguments import Arguments, parse_arguments
 from app.errors import PinyonError, UsageError
+from app.modes.output import complain, drop_output, finished, take_any_text
 
 if TYPE_CHECKING:
     from app.runtime.opening import StartOptions
@@ -18,25 +19,31 @@ if TYPE_CHECKING:
 def run(argv: list[str]) -> int:
     """The exit code. Never raises; a bug is told in one line, its traceback goes to a log file."""
     try:
-        return _run(argv)
+        return finished(_run(argv))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
+        drop_output()
         return 0
     except PinyonError as error:
-        return _failed(str(error), error.exit_code)
+        complain(str(error))
+        return error.exit_code
     except BaseExceptionGroup as group:
         cause = _first(group)
         if isinstance(cause, PinyonError):
-            return _failed(str(cause), cause.exit_code)
+            complain(str(cause))
+            return cause.exit_code
         if isinstance(cause, KeyboardInterrupt):
             return 128 + signal.SIGINT
-        return _failed(tell_crash(cause), 1)
+        complain(tell_crash(cause))
+        return 1
     except Exception as error:
-        return _failed(tell_crash(error), 1)
+        complain(tell_crash(error))
+        return 1
 
 
 def _run(argv: list[str]) -> int:
+    take_any_text()
     arguments = parse_arguments(argv)
     if arguments.help:
         from app.cli.options import help_text
@@ -138,13 +145,6 @@ def _is_terminal(stream: object) -> bool:
         return bool(stream is not None and stream.isatty())  # type: ignore[attr-defined]
     except ValueError:
         return False
-
-
-def _failed(text: str, code: int) -> int:
-    from app.modes.output import complain
-
-    complain(text)
-    return code
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

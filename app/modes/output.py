@@ -6,11 +6,70 @@ import os
 import sys
 
 
+def ensure_streams() -> None:
+    """Give standard streams that were closed by our caller the null device.
+
+    Else the next file that is opened, such as a session, takes the number, and everything printed goes into it.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is not None:
+            continue
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, number)
+            if null > 2:
+                os.close(null)
+        setattr(sys, name, open(number, mode, encoding="utf-8", errors="replace", closefd=False))  # noqa: SIM115 - stays open
+
+
+def take_any_text() -> None:
+    """Print UTF-8 whatever the locale says, as Output does, and never fail at a character."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace")
+
+
+def finished(code: int) -> int:
+    """The exit code of a command that printed what it had to: `code`, 0 when the reader has left, 1 on a full disk."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+        return 0
+    except (OSError, ValueError) as error:
+        drop_output()
+        complain(unwritable(error))
+        return code or 1
+    return code
+
+
+def drop_output() -> None:
+    """Send what is still buffered, and all that follows, to the null device: the interpreter's last flush is quiet."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.close(null)
+    except OSError:
+        pass
+
+
+def unwritable(error: OSError | ValueError) -> str:
+    """What to say when standard output takes nothing more."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"standard output can't be written: {reason}. Send it to another place"
+
+
 class Output:
-    """`closed` once the reader of standard output has gone; what is written then is dropped."""
+    """`closed` once standard output takes no more (what is written then is dropped); `failure`: why, unless the
+    reader just left.
+    """
 
     def __init__(self) -> None:
         self.closed = False
+        self.failure = ""
 
     def line(self, text: str) -> None:
         """Write a line of UTF-8 (what can't be encoded is replaced) and flush it."""
@@ -19,16 +78,11 @@ class Output:
         try:
             sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
             sys.stdout.buffer.flush()
-        except (OSError, ValueError):
-            self.close()
-
-    def close(self) -> None:
-        """Take note that nobody reads any more, so that the interpreter's last flush says nothing."""
-        self.closed = True
-        try:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        except OSError:
-            pass
+        except (OSError, ValueError) as error:
+            self.closed = True
+            if not isinstance(error, BrokenPipeError):
+                self.failure = unwritable(error)
+            drop_output()
 
 
 def complain(text: str) -> None:

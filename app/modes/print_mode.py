@@ -77,9 +77,10 @@ async def run_print_mode(
         group.cancel_scope.cancel()
     if stopped_by:
         return 128 + stopped_by
-    if output.closed:
-        return 0
-    code = _conclude(answer, failures, output if mode == "text" else None)
+    code = _conclude(answer, failures, output if mode == "text" else None) if not output.closed else 0
+    if output.failure:
+        complain(output.failure)
+        return 1
     return 0 if output.closed else code
 
 
