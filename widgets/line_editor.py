@@ -42,15 +42,17 @@ def clean_input(text: str) -> str:
 class LineEditor(ChangedCellsOnly, TextArea, inherit_bindings=False):
     """Text with a cursor; each method that changes it can be undone."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--marker", "prompt--paste"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--marker"}
+
+    # No scroll bars, not even hidden ones: Textual 8.2 recomputes its map when one is refreshed out of sight, compares
+    # the next layout with that, and leaves what moved (the queue strip) where it was drawn. The cursor scrolls anyway.
 
     DEFAULT_CSS = """
     LineEditor {
         height: auto;
         border: none;
         padding: 0;
-        scrollbar-size: 0 0;
-        overflow-x: hidden;
+        overflow: hidden hidden;
         &:focus { border: none; }
     }
     """

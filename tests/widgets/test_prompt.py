@@ -352,3 +352,20 @@ async def test_the_rows_taken_for_shown_are_those_of_the_present_text() -> None:
             assert [strip.text for strip in prompt._shown] == [
                 prompt.render_line(y).text for y in range(prompt.size.height)
             ]
+
+
+@pytest.mark.anyio
+async def test_a_text_higher_than_the_prompt_scrolls_without_any_scroll_bar() -> None:
+    app = PromptApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        for _ in range(6):
+            await pilot.press("x", "ctrl+j")
+            assert not app.prompt.show_vertical_scrollbar  # refreshed out of sight, it leaves moved widgets undrawn
+        await pilot.pause()
+        assert app.prompt.size.height == 3
+        assert app.prompt.scroll_offset.y == 4
+        assert app.prompt.border_title == "↑ 4 more"
+        await pilot.press(*["up"] * 6)
+        await pilot.pause()
+        assert app.prompt.scroll_offset.y == 0
+        assert app.prompt.border_title is None
