@@ -35,7 +35,6 @@ from app.errors import ModelError, PinyonError, UsageError, WriteFailedError
 from app.runtime.compacting import Compaction
 from app.runtime.events import (
     AutoRetryEnd,
-    AutoRetryStart,
     EditorText,
     EntryAppended,
     NoteLevel,
@@ -47,8 +46,9 @@ from app.runtime.interrupts import InterruptStack
 from app.runtime.jumps import Jumps
 from app.runtime.notes import Notes
 from app.runtime.queue import Behavior, SessionQueue, user_content
-from app.runtime.retry import RetryPolicy, RetryState
+from app.runtime.retry import Retrying, RetryPolicy
 from app.runtime.totals import Totals
+from app.runtime.unsaved import Unsaved
 from app.session.messages import block_images, convert_to_llm
 from app.session.session import Session
 
@@ -95,12 +95,10 @@ class AgentSession:
         self._listeners: list[SessionListener] = []
         self._lock = anyio.Lock()
         self._group: TaskGroup | None = None
-        self._retry = RetryState(
-            RetryPolicy(
-                parts.settings.retry.enabled, parts.settings.retry.max_retries, parts.settings.retry.base_delay_ms
-            )
-        )
-        self._retry_scope: anyio.CancelScope | None = None
+        retry = parts.settings.retry
+        self._retry = Retrying(self, RetryPolicy(retry.enabled, retry.max_retries, retry.base_delay_ms))
+        self._is_starting = False
+        self.unsaved = Unsaved(self)
         self._held: list[AgentMessage] = []
         self.compaction = Compaction(self)
         self.jumps = Jumps()
@@ -182,15 +180,20 @@ class AgentSession:
         attached: Sequence[str] = (),
     ) -> None:
         """Prompt in the background; while a run goes on, queue as `behavior` says. Failures become notes."""
-        if self.is_busy:
+        if self.is_busy or self._is_starting:
             self.queue.put(text, images, behavior, attached)
         else:
-            self.start(self.prompt, text, images, attached)
+            self._is_starting = True
+            self.start(self._submitted, text, images, attached)
 
     def start(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
         """Run something in the session's own task group; what it raises becomes a note."""
         assert self._group is not None, "the session is entered before anything is started"
         self._group.start_soon(self._guarded, function, args)
+
+    async def _submitted(self, text: str, images: Sequence[ImageContent], attached: Sequence[str]) -> None:
+        self._is_starting = False  # from here to the lock nothing else can run
+        await self.prompt(text, images, attached)
 
     async def prompt(
         self, text: str, images: Sequence[ImageContent] = (), attached: Sequence[str] = ()
@@ -200,14 +203,19 @@ class AgentSession:
         Raises AgentBusyError while another runs, UsageError when the model can't be asked (no key).
         """
         async with self.exclusive():
+            await self.unsaved.store()
             await self.require_auth()
             await self.drive([UserMessage(content=user_content(text, images, attached))])
             return self.last_answer()
 
     @asynccontextmanager
-    async def exclusive(self) -> AsyncIterator[None]:
-        """The session's one lock, for whatever changes it. Raises AgentBusyError while something else has it."""
-        if self.is_busy:
+    async def exclusive(self, *, stop_first: bool = False) -> AsyncIterator[None]:
+        """The session's one lock, for whatever changes it. Raises AgentBusyError while something else has it, unless
+        `stop_first` says to stop that.
+        """
+        if stop_first:
+            await self.abort()
+        elif self.is_busy:
             raise AgentBusyError("the agent is at work: steer it, or wait for it to end")
         async with self._lock:
             held, self._held = self._held, []
@@ -225,15 +233,14 @@ class AgentSession:
         with self.interrupts.entry("stop", self.stop_run):
             await self.compaction.before_run(messages)
             await self.agent.prompt(messages)
-            await self._retry_until_done()
+            await self._retry.until_done()
             while await self.compaction.go_on():
-                await self._retry_until_done()
+                await self._retry.until_done()
 
     def stop_run(self) -> None:
         """Stop the run and its retries; what waited in the queues goes back to the prompt first."""
         texts = self.queue.take_all()
-        if self._retry_scope is not None:
-            self._retry_scope.cancel()
+        self._retry.stop()
         self.agent.abort()
         if texts:
             self.emit(EditorText("\n\n".join(texts)))
@@ -241,7 +248,7 @@ class AgentSession:
     async def abort(self) -> None:
         """Stop everything innermost first and wait until it has ended."""
         while self.interrupts.interrupt():
-            if self._retry_scope is None:
+            if not self._retry.is_waiting:
                 await self.agent.wait_for_idle()
             await anyio.lowlevel.checkpoint()
 
@@ -288,30 +295,6 @@ class AgentSession:
         except Exception as error:
             self.note(f"{type(error).__name__}: {error}", "error")
 
-    async def _retry_until_done(self) -> None:
-        while True:
-            answer = self.last_answer()
-            if answer is None or self.agent.state.messages[-1] is not answer:
-                return
-            delay_s = self._retry.next_delay_s(answer)
-            text = answer.error_message or ""
-            if delay_s is None:
-                if answer.stop_reason == "error" and (attempts := self._retry.reset()):
-                    self.emit(AutoRetryEnd(False, attempts, text))
-                return
-            attempt, most = self._retry.attempt, self._retry.policy.max_retries
-            self.emit(AutoRetryStart(attempt, most, int(delay_s * 1000), text))
-            with anyio.CancelScope() as scope:
-                self._retry_scope = scope
-                with self.interrupts.entry("stop retrying", scope.cancel):
-                    await anyio.sleep(delay_s)
-            self._retry_scope = None
-            if scope.cancelled_caught:
-                self.emit(AutoRetryEnd(False, self._retry.reset(), "stopped before the next attempt"))
-                return
-            self.agent.state.messages = [m for m in self.agent.state.messages if m is not answer]
-            await self.agent.continue_()
-
     def _on_agent_event(self, event: AgentEvent, _signal: AbortSignal) -> Awaitable[None] | None:
         if isinstance(event, MessageUpdate | ToolExecutionUpdate):
             self.emit(event)
@@ -332,6 +315,7 @@ class AgentSession:
         try:
             entry_id = await self.session.append_message(message)
         except WriteFailedError as error:
+            self.unsaved.add(message)
             self.emit(WriteFailed(str(error)))
             raise
         self.emit(EntryAppended(entry_id, message))

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import anyio
 
 from app.ai.messages import AssistantMessage
 from app.errors import ErrorKind
+from app.runtime.events import AutoRetryEnd, AutoRetryStart
+
+if TYPE_CHECKING:
+    from app.runtime.agent_session import AgentSession
 
 MAX_WAIT_S = 60.0  # spec core §1.13: a provider that asks for more is not waited for
 
@@ -47,3 +54,50 @@ class RetryState:
         """Forget the attempts; returns how many there were."""
         attempts, self.attempt = self.attempt, 0
         return attempts
+
+
+class Retrying(RetryState):
+    """Sends a session's failed request again, in the open: each wait is told and can be stopped."""
+
+    def __init__(self, session: AgentSession, policy: RetryPolicy) -> None:
+        super().__init__(policy)
+        self._session = session
+        self._scope: anyio.CancelScope | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a next attempt is waited for."""
+        return self._scope is not None
+
+    def stop(self) -> None:
+        """End a wait; the failure stands."""
+        if self._scope is not None:
+            self._scope.cancel()
+
+    async def until_done(self) -> None:
+        """Return when the last answer is no failure, or one that isn't sent again.
+
+        The failed answer leaves the conversation and stays in the file.
+        """
+        session = self._session
+        while True:
+            answer = session.last_answer()
+            if answer is None or session.agent.state.messages[-1] is not answer:
+                return
+            delay_s = self.next_delay_s(answer)
+            text = answer.error_message or ""
+            if delay_s is None:
+                if answer.stop_reason == "error" and (attempts := self.reset()):
+                    session.emit(AutoRetryEnd(False, attempts, text))
+                return
+            session.emit(AutoRetryStart(self.attempt, self.policy.max_retries, int(delay_s * 1000), text))
+            with anyio.CancelScope() as scope:
+                self._scope = scope
+                with session.interrupts.entry("stop retrying", scope.cancel):
+                    await anyio.sleep(delay_s)
+            self._scope = None
+            if scope.cancelled_caught:
+                session.emit(AutoRetryEnd(False, self.reset(), "stopped before the next attempt"))
+                return
+            session.agent.state.messages = [m for m in session.agent.state.messages if m is not answer]
+            await session.agent.continue_()

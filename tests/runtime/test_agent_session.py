@@ -251,3 +251,47 @@ async def test_the_scripted_model_counts_its_calls(work: Path) -> None:
         await s.prompt("go")
         assert s.session.path is None
     assert len(model.calls) == 1
+
+
+async def test_two_prompts_sent_at_once_are_one_run_and_one_steering_message(work: Path) -> None:
+    async with scripted_session(work, ["one", "two"]) as (s, _, events):
+        ended = anyio.Event()
+        s.subscribe(lambda event: ended.set() if event.type == "agent_end" else None)
+        s.submit("first")
+        s.submit("second")
+        with anyio.fail_after(10):
+            await ended.wait()
+        said = [m.text() if m.role == "assistant" else m.content[0].text for m in s.agent.state.messages]
+    assert said[:2] in (["first", "second"], ["first", "one"])
+    assert "second" in said
+    assert not [event for event in events if event.type == "note"]
+
+
+async def test_what_could_not_be_stored_is_stored_first_when_it_can_be_again(work: Path, tmp_path: Path) -> None:
+    async with scripted_session(work, ["one", "two", "three"]) as (s, _, events):
+        await s.prompt("first")
+        assert s.session.path is not None
+        folder = s.session.path.parent
+        real, calls = s.session.append_message, 0
+
+        async def full_disk(message: Any, *, sync: bool = True) -> str:
+            from app.errors import WriteFailedError
+
+            nonlocal calls
+            calls += 1
+            if calls <= 2:
+                raise WriteFailedError(f"{s.session.path} can't be written: no space left")
+            return await real(message, sync=sync)
+
+        s.session.append_message = full_disk  # type: ignore[method-assign]
+        await s.prompt("second")
+        assert [event.type for event in events].count("write_failed") == 1
+        assert len(s.unsaved) == 1
+        with pytest.raises(Exception, match="no space"):
+            await s.prompt("third")
+        await s.unsaved.store()
+        await s.prompt("third")
+        stored = [entry["message"] for entry in lines(s.session.path) if entry["type"] == "message"]
+    words = [m["content"][0]["text"] for m in stored if m["role"] == "user"]
+    assert words == ["first", "second", "third"]
+    assert folder.exists()

@@ -1,0 +1,44 @@
+"""Messages that could not be stored: kept in order until a later try succeeds, here or in another place.
+
+Nothing is appended past them, so the file never has a hole.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.agent.events import AgentMessage
+from app.runtime.events import EntryAppended
+
+if TYPE_CHECKING:
+    from app.runtime.agent_session import AgentSession
+
+
+class Unsaved:
+    """What waits to be stored for one session."""
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._waiting: list[AgentMessage] = []
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, message: AgentMessage) -> None:
+        """Keep a message whose write failed."""
+        self._waiting.append(message)
+
+    async def store(self) -> None:
+        """Try again, in order. Raises WriteFailedError; what was stored by then waits no more."""
+        while self._waiting:
+            message = self._waiting[0]
+            entry_id = await self._session.session.append_message(message)
+            self._waiting.pop(0)
+            self._session.emit(EntryAppended(entry_id, message))
+
+    async def store_in(self, folder: Path) -> Path:
+        """Go on in a new file in `folder`, with everything so far and what waits. Raises WriteFailedError."""
+        path = await self._session.session.move_to(folder)
+        await self.store()
+        return path
