@@ -62,9 +62,7 @@ class Compaction:
         failed; then nothing has changed, and what was typed meanwhile is back in the prompt.
         """
         session = self._session
-        if stop_first:
-            await session.abort()
-        async with session.exclusive():
+        async with session.exclusive(stop_first=stop_first):
             end, error = await self._compact(self._plan("manual"), "manual", focus)
             if end.result is None:
                 if texts := session.queue.take_all():
