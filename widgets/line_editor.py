@@ -104,6 +104,12 @@ class LineEditor(ChangedCellsOnly, TextArea, inherit_bindings=False):
     def _row(self, y: int) -> Strip:
         return self.render_line(y)
 
+    def _refresh_size(self) -> None:
+        """Scroll once more: Textual's edit moves the cursor before it knows of the new line, so it can't get there."""
+        super()._refresh_size()
+        if self.is_mounted:
+            self.scroll_cursor_visible()
+
     # -- atomic markers
 
     def validate_selection(self, selection: Selection) -> Selection:
