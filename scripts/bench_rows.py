@@ -220,9 +220,12 @@ def steady_rows(world: World, seconds: int) -> Iterator[Row]:
 
 def open_rows(world: World, counts: list[int], keys: int) -> Iterator[Row]:
     """Open sessions: the prompt, the last words, memory, then keys in it."""
-    empty = world.pinyon()
-    start = usable(empty)[1]
-    empty.close()
+    empties = []
+    for _ in range(3):
+        empty = world.pinyon()
+        empties.append(empty.wait_for("model bench", 30) - empty.start)
+        empty.close()
+    start = statistics.median(empties)
     for count in counts:
         prompts, lasts = [], []
         for _ in range(3 if count <= 10_000 else 1):

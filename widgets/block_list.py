@@ -91,6 +91,27 @@ class BlockList:
         self._chunks = [_Chunk(kept[start : start + CHUNK]) for start in range(0, len(kept), CHUNK)]
         self.total_rows = sum(chunk.height for chunk in self._chunks)
 
+    def prepend(self, slots: Iterable[Slot]) -> None:
+        """Put slots before all others; ids that are there are left out. Costs what it adds, not what is there."""
+        kept: list[Slot] = []
+        for slot in slots:
+            if slot.block.id not in self._by_id:
+                self._by_id[slot.block.id] = slot
+                kept.append(slot)
+        if not kept:
+            return
+        following = self.first
+        for slot, other in zip(kept, [*kept[1:], following], strict=True):
+            slot.next = other
+            if other is not None:
+                other.prev = slot
+        self.first = kept[0]
+        if following is None:
+            self.last = kept[-1]
+        chunks = [_Chunk(kept[start : start + CHUNK]) for start in range(0, len(kept), CHUNK)]
+        self._chunks[:0] = chunks
+        self.total_rows += sum(chunk.height for chunk in chunks)
+
     def insert(self, slot: Slot, after: Slot | None) -> None:
         """Put a slot behind another one (None: at the beginning). Raises KeyError when the block id is taken."""
         if slot.block.id in self._by_id:

@@ -26,22 +26,35 @@ class TranscriptBlocks(TranscriptScroll):
 
     def set_blocks(self, blocks: Iterable[Block]) -> None:
         """Show these blocks and no others, from the end; chosen densities stay by id. Linear, draws nothing yet."""
-        width = self.size.width or 80
-        slots = [Slot(block, block.estimate_rows(width) + (0 if block.is_compact else 1)) for block in blocks]
+        slots = self._guessed(blocks)
         self._recent.clear()
         self._dirty.clear()
         self._rows = self._rows if self._look is not None else []
         self.blocks.load(slots)
-        fold_all(list(self.blocks))
-        for slot in self.blocks:
-            fold = slot.fold
-            if fold is not None and fold.is_folded and fold.members[0] is not slot:
-                self.blocks.set_height(slot, 0)
         self._ticking = {slot: None for slot in self.blocks if slot.block.is_running}
         self.cursor_slot = None
         self.marked.update(None)
         self.viewport.reset()
         self.redraw()
+
+    def prepend_blocks(self, blocks: Iterable[Block]) -> None:
+        """Put finished blocks before all others; nothing that is in view moves. Ids that are there are left out."""
+        first = self.blocks.first
+        self.blocks.prepend(self._guessed(blocks))
+        if first is not None and first.height:
+            self._measure(first)  # the first block has no blank row above it
+        self.redraw()
+
+    def _guessed(self, blocks: Iterable[Block]) -> list[Slot]:
+        """Slots with guessed heights, calls folded."""
+        width = self.size.width or 80
+        slots = [Slot(block, block.estimate_rows(width) + (0 if block.is_compact else 1)) for block in blocks]
+        fold_all(slots)
+        for slot in slots:
+            fold = slot.fold
+            if fold is not None and fold.is_folded and fold.members[0] is not slot:
+                slot.height = 0
+        return slots
 
     def clear(self) -> None:
         """Show nothing."""

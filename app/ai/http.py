@@ -104,7 +104,7 @@ async def _pump(response: httpx.Response, on_bytes: OnBytes) -> None:
                 if wait_s == 0:
                     break
                 if time.monotonic() - turned > _SLICE_S:
-                    await anyio.sleep(0)
+                    await anyio.lowlevel.checkpoint()
                     turned = time.monotonic()
 
 

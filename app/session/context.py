@@ -5,7 +5,7 @@ Source: spec core §4.8; `context_edit` entries are read as pi 1.6.0 does (issue
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -49,10 +49,13 @@ class _Edits:
     replaced: dict[str, dict[str, object]] = field(default_factory=dict)
 
 
-def build_context(tree: Tree, leaf_id: str | None, read: ReadBody) -> SessionContext:
+def build_context(
+    tree: Tree, leaf_id: str | None, read: ReadBody, known: MutableMapping[str, AgentMessage] | None = None
+) -> SessionContext:
     """The context at `leaf_id` (None: an empty one; an unknown id: at the last entry). Never raises for odd entries.
 
-    `read` gives an entry's body. The latest compaction on the path stands for all before its first kept entry; when
+    `read` gives an entry's body; `known` has messages of entries as they stand, and gets those that are parsed now.
+    The latest compaction on the path stands for all before its first kept entry; when
     that entry is not on the path, or is the compaction itself, nothing before it is kept.
     """
     if leaf_id is not None and leaf_id not in tree:
@@ -65,7 +68,7 @@ def build_context(tree: Tree, leaf_id: str | None, read: ReadBody) -> SessionCon
     context.model = _model(path, read)
     edits = _edits(path, read)
     for entry in _kept(path, read):
-        _contribute(context, entry, read, edits)
+        _contribute(context, entry, read, edits, known)
     return context
 
 
@@ -116,10 +119,21 @@ def _kept(path: list[IndexEntry], read: ReadBody) -> list[IndexEntry]:
     return [path[at], *kept, *path[at + 1 :]]
 
 
-def _contribute(context: SessionContext, entry: IndexEntry, read: ReadBody, edits: _Edits) -> None:
+def _contribute(
+    context: SessionContext,
+    entry: IndexEntry,
+    read: ReadBody,
+    edits: _Edits,
+    known: MutableMapping[str, AgentMessage] | None,
+) -> None:
     if entry.id in edits.omitted or entry.type not in ("message", "custom_message", "branch_summary", "compaction"):
         return
-    message = message_in(read(entry), edits.replaced.get(entry.id))
+    replacement = edits.replaced.get(entry.id)
+    message = known.get(entry.id) if known is not None and replacement is None else None
+    if message is None:
+        message = message_in(read(entry), replacement)
+        if message is not None and replacement is None and known is not None:
+            known[entry.id] = message
     if message is not None:
         context.messages.append(message)
         context.entry_ids.append(entry.id)

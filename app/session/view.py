@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from app.session.entries import RawEntry
 from app.session.file import SessionFile
@@ -20,6 +21,8 @@ class SessionView:
     def __init__(self, file: SessionFile) -> None:
         self._file = file
         self.tree = Tree(file.index.entries, file.notes)
+        # Parsed once while anybody holds them: the agent's context and a face's blocks want the same messages.
+        self._parsed: WeakValueDictionary[str, AgentMessage] = WeakValueDictionary()
 
     @property
     def id(self) -> str:
@@ -85,10 +88,12 @@ class SessionView:
         """The message that the entry adds to the conversation, if it adds any. Raises UnknownEntryError."""
         from app.session.context import message_in
 
-        return message_in(self.read(entry_id))
+        message = self._parsed.get(entry_id)
+        return message if message is not None else message_in(self.read(entry_id))
 
     def context(self, leaf_id: str | None = None) -> SessionContext:
         """What the branch at the leaf (or at `leaf_id`) says to a model."""
         from app.session.context import build_context
 
-        return build_context(self.tree, self.tree.leaf_id if leaf_id is None else leaf_id, self._file.body)
+        leaf_id = self.tree.leaf_id if leaf_id is None else leaf_id
+        return build_context(self.tree, leaf_id, self._file.body, self._parsed)

@@ -51,14 +51,22 @@ class TranscriptFeed(BlockMaker):
     def show_branch(self, entries: Iterable[tuple[str, Any]], siblings: dict[str, tuple[int, int]]) -> None:
         """Show the messages of a branch, (entry id, message) in order; replaces what is there."""
         self.clear()
+        self._transcript.set_blocks(self._stored_blocks(entries, siblings))
+
+    def show_older(self, entries: Iterable[tuple[str, Any]], siblings: dict[str, tuple[int, int]]) -> None:
+        """Show messages of the branch that come before all that is there."""
+        self._transcript.prepend_blocks(self._stored_blocks(entries, siblings))
+
+    def _stored_blocks(self, entries: Iterable[tuple[str, Any]], siblings: dict[str, tuple[int, int]]) -> list[Block]:
+        live, self._calls = self._calls, {}
         blocks: list[Block] = []
         for entry_id, message in entries:
             made = self._blocks_of(entry_id, message, siblings.get(entry_id))
             for block in made:
                 self.entry_of_block[block.id] = entry_id
             blocks += made
-        self._calls.clear()
-        self._transcript.set_blocks(blocks)
+        self._calls = live
+        return blocks
 
     # -- what happens now -----------------------------------------------------------------------------------------
 

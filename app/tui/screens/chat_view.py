@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio.lowlevel
 from textual import getters
 from textual.app import ComposeResult
 
@@ -14,6 +15,7 @@ from app.tui import keymap
 from app.tui.feed import TranscriptFeed
 from app.tui.screens.keys_first import KeysFirst
 from app.tui.status import Status, git_branch
+from app.tui.stored import AT_ONCE, PIECE, messages_of, part_start
 from app.tui.welcome import welcome_text
 from widgets.footer import Footer
 from widgets.header import Header
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from app.cli.arguments import Arguments
     from app.runtime.agent_session import AgentSession
     from app.runtime.events import NoteLevel, SessionEvent
+    from app.session.facts import IndexEntry
 
 
 class ChatView(KeysFirst):
@@ -84,19 +87,13 @@ class ChatView(KeysFirst):
         session = self.session
         if session is None:
             return
-        from app.session.context import message_in
-
-        tree = session.session.tree
-        entries, siblings = [], {}
-        for entry in tree.branch():
-            message = message_in(session.session.read(entry.id))
-            if message is not None:
-                entries.append((entry.id, message))
-                if entry.role == "user":
-                    others = [other.id for other in tree.siblings(entry.id)]
-                    if len(others) > 1:
-                        siblings[entry.id] = (others.index(entry.id) + 1, len(others))
+        branch = session.session.tree.branch()
+        start = part_start(branch, len(branch), AT_ONCE)
+        entries, siblings = messages_of(session.session, branch[start:])
         self.feed.show_branch(entries, siblings)
+        self.workers.cancel_group(self, "older")
+        if start:
+            self.run_worker(self._show_older(session, branch[:start]), exit_on_error=False, group="older")
         if not entries:
             self.feed.welcome(welcome_text(session, self.cwd, self.status.overrides))
         for note in session.notes.after(None):
@@ -104,6 +101,15 @@ class ChatView(KeysFirst):
         self.prompt.thinking = session.agent.state.thinking_level
         self.transcript.follow()
         self.show_status()
+
+    async def _show_older(self, session: AgentSession, branch: list[IndexEntry]) -> None:
+        """The rest of a long branch, newest first, in pieces between which keys are answered."""
+        end = len(branch)
+        while end:
+            await anyio.lowlevel.checkpoint()
+            start = part_start(branch, end, PIECE)
+            self.feed.show_older(*messages_of(session.session, branch[start:end]))
+            end = start
 
     # -- events ---------------------------------------------------------------------------------------------------
 
@@ -163,12 +169,34 @@ class ChatView(KeysFirst):
             case "thinking_level_changed":
                 self.prompt.thinking = event.level
                 self.show_status()
+            case "compaction_start":
+                self.status.begin("compacting" if event.reason == "manual" else f"compacting ({event.reason})")
+                self.show_status()
+            case "compaction_end":
+                self._compaction_ended(event.result is not None, event.aborted, event.error_message)
             case "session_switched":
                 self.show_session()
                 if event.editor_text is not None:
-                    self.prompt.load_prompt(event.editor_text)
+                    self._write_anew(event.editor_text)
             case _:
                 self.show_status()
+
+    def _compaction_ended(self, has_result: bool, aborted: bool, error: str | None) -> None:
+        self.status.end()
+        if has_result:
+            self.show_session()
+        elif aborted:
+            self.feed.note("compaction stopped: nothing has changed")
+        elif error:
+            self.feed.note(f"compaction failed, nothing has changed: {error}", "warning")
+        self.show_status()
+
+    def _write_anew(self, text: str) -> None:
+        """A message that is to be written again; a draft that stands in the prompt goes into its history."""
+        if not self.prompt.is_empty:
+            self.prompt.prompt_history.add(self.prompt.full_text)
+            self.feed.note("your draft is kept: ctrl+r or ↑ finds it")
+        self.prompt.load_prompt(text)
 
     def _run_ended(self) -> None:
         self.status.end()
