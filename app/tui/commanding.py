@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.ai.catalogue import default_models
 from app.ai.messages import TextContent
 from app.ai.resolve import as_level, full_id, resolve_cli, supported_levels
 from app.errors import PinyonError, UsageError
+from app.runtime import navigation, switching
 from app.runtime.agent_session import AgentSession
 from app.runtime.models import cycle_thinking_level, set_model, set_thinking_level
+from app.tui import branching
 
 if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
@@ -33,7 +34,25 @@ async def run_command(screen: ChatScreen, action: str, argument: str) -> None:
 async def _run(screen: ChatScreen, session: AgentSession, action: str, argument: str) -> None:
     match action:
         case "new_session":
-            new_session(screen, session)
+            await switching.new_session(session, stop_first=session.is_busy)
+        case "fork_session":
+            await branching.fork(screen, session, None)
+        case "fork_entry":
+            await branching.fork(screen, session, argument)
+        case "clone_session":
+            await branching.clone(screen, session)
+        case "edit_entry":
+            await branching.edit_message(screen, session, argument)
+        case "label_entry":
+            await branching.label(screen, session, None, argument)
+        case "label_this":
+            await branching.label(screen, session, argument)
+        case "previous_sibling":
+            await branching.switch_sibling(screen, session, argument, -1)
+        case "next_sibling":
+            await branching.switch_sibling(screen, session, argument, 1)
+        case "compact":
+            await session.compaction.run(argument or None)
         case "name_session":
             await name_session(screen, session, argument)
         case "session_info":
@@ -64,34 +83,12 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
             raise UsageError(f"/{action} is not part of this version")
 
 
-def new_session(screen: ChatScreen, session: AgentSession) -> None:
-    """Leave this session, which stays on disk, and begin another."""
-    from app.cli.main import start_options
-
-    options = start_options(screen.arguments, screen.cwd)
-    model = session.agent.state.model
-    screen.reopen(
-        replace(
-            options,
-            session=None,
-            fork=None,
-            continue_=False,
-            provider=None,
-            model=full_id(model),
-            thinking=session.agent.state.thinking_level,
-        )
-    )
-
-
 async def name_session(screen: ChatScreen, session: AgentSession, name: str) -> None:
     """Name it; without a name say the present one."""
-    from app.runtime.events import SessionInfoChanged
-
     if not name:
         screen.note(f"this session is named {session.session.name!r}" if session.session.name else "no name yet")
         return
-    await session.session.set_name(name)
-    session.emit(SessionInfoChanged(session.session.name))
+    await navigation.set_name(session, name)
 
 
 def session_facts(session: AgentSession) -> str:

@@ -17,6 +17,7 @@ from widgets.blocks import (
     NoteBlock,
     ThinkingBlock,
     ToolBlock,
+    UserBlock,
 )
 
 if TYPE_CHECKING:
@@ -180,6 +181,13 @@ class TranscriptFeed(BlockMaker):
                 final = entry_id + slash + tail
                 self._transcript.rename_block(block.id, final)
             self.entry_of_block[final] = entry_id
+
+    def set_siblings(self, block_id: str, siblings: tuple[int, int] | None) -> None:
+        """A message of the user's has, or has not, others in its place."""
+        block = self._transcript.get_block(block_id)
+        if isinstance(block, UserBlock) and block.siblings != siblings:
+            block.set_siblings(siblings)
+            self._transcript.touch(block_id)
 
     def bash_started(self, bash_id: str, command: str, excluded: bool) -> None:
         """The user's own command begins."""

@@ -41,8 +41,14 @@ def messages_of(
         if message is None:
             continue
         found.append((entry.id, message))
-        if entry.role == "user":
-            others = [other.id for other in session.tree.siblings(entry.id)]
-            if len(others) > 1:
-                siblings[entry.id] = (others.index(entry.id) + 1, len(others))
+        if entry.role == "user" and (place := place_among_siblings(session, entry.id)) is not None:
+            siblings[entry.id] = place
     return found, siblings
+
+
+def place_among_siblings(session: Session, entry_id: str) -> tuple[int, int] | None:
+    """(place, count) of a message among those that could stand in its place, from 1; None when it is the only one."""
+    from app.runtime.navigation import message_siblings
+
+    others = message_siblings(session.tree, entry_id)
+    return (others.index(entry_id) + 1, len(others)) if len(others) > 1 and entry_id in others else None

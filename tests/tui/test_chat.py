@@ -200,3 +200,21 @@ async def test_a_new_session_leaves_the_old_one_on_disk(work: Path) -> None:
         assert old.path.exists()
         await say(pilot, screen, "second")
         assert "two" in shown(screen)
+
+
+async def test_a_message_written_anew_becomes_a_sibling_that_one_key_switches(work: Path) -> None:
+    skip = {"branchSummary": {"skipPrompt": True}}
+    async with chat(work, ["one", "two"], settings=skip) as (pilot, screen, _):
+        await say(pilot, screen, "first way")
+        await pilot.press("ctrl+up", "K", "e")
+        await until(pilot, lambda: screen.prompt.text == "first way")
+        screen.prompt.load_prompt("")
+        await say(pilot, screen, "second way")
+        assert "first way" not in shown(screen)
+        await pilot.press("ctrl+up", "K")
+        await until(pilot, lambda: "‹ 2/2 ›" in shown(screen))
+        await pilot.press("h")
+        await until(pilot, lambda: "first way" in shown(screen))
+        assert "‹ 1/2 ›" in shown(screen)
+        assert "one" in shown(screen)
+        assert "second way" not in shown(screen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -14,12 +15,13 @@ from textual.binding import BindingType
 
 from app.tui.completing import Completing
 from app.tui.keymap import textual_bindings
-from app.tui.screens.dialogs import Dialogs
+from app.tui.screens.branch_keys import BranchKeys
 from app.tui.starting import settle_memory
 from widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from app.cli.arguments import Arguments
+    from app.runtime.events import SessionEvent
     from app.runtime.opening import StartOptions
     from app.runtime.queue import Behavior
 
@@ -28,7 +30,7 @@ BEHIND = ("app.runtime.opening", "app.ai.adapters.offline", "app.ai.arguments", 
 QUIT_WITHIN_S = 1.0
 
 
-class ChatScreen(Dialogs):
+class ChatScreen(BranchKeys):
     """One session at a time; another one takes its place by `reopen`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*textual_bindings("run", "view", "session")]
@@ -40,6 +42,7 @@ class ChatScreen(Dialogs):
         self._early: list[str] = []
         self._last_clear = 0.0
         self._leaving: int | None = None
+        self._failed_events: set[str] = set()
 
     def begin(self) -> None:
         """Open the session behind the first frame."""
@@ -82,7 +85,7 @@ class ChatScreen(Dialogs):
         async with session:
             self.session = session
             session.interrupts.on_change = self.show_status
-            unsubscribe = session.subscribe(self.on_session_event)
+            unsubscribe = session.subscribe(self._follow)
             self.status.end()
             self.show_session()
             settle_memory()
@@ -96,6 +99,17 @@ class ChatScreen(Dialogs):
                 unsubscribe()
                 self._say_resume()
         return self._next
+
+    def _follow(self, event: SessionEvent) -> None:
+        """An event that can't be shown is told and logged; the screen goes on with the next one."""
+        try:
+            self.on_session_event(event)
+        except Exception as error:
+            from app.cli.main import tell_crash
+
+            if event.type not in self._failed_events:
+                self._failed_events.add(event.type)
+                self.note(f"{event.type} could not be shown: {tell_crash(error)}", "error")
 
     def _say_resume(self) -> None:
         session = self.session
@@ -113,6 +127,13 @@ class ChatScreen(Dialogs):
     def _fail(self, text: str, code: int) -> None:
         self.app.exit_code = code  # type: ignore[attr-defined]
         self.app.exit(return_code=code, message=f"pinyon: {text}")
+
+    def move_to(self, cwd: Path) -> None:
+        """Work in another folder from the next session on. Raises OSError when it can't be entered."""
+        os.chdir(cwd)
+        self.cwd = self.status.cwd = cwd
+        self.prompt_area.providers = Completing(self, cwd).providers()
+        self._read_branch()
 
     def reopen(self, options: StartOptions) -> None:
         """Leave this session and open another."""

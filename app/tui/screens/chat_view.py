@@ -15,7 +15,7 @@ from app.tui import keymap
 from app.tui.feed import TranscriptFeed
 from app.tui.screens.keys_first import KeysFirst
 from app.tui.status import Status, git_branch
-from app.tui.stored import AT_ONCE, PIECE, messages_of, part_start
+from app.tui.stored import AT_ONCE, PIECE, messages_of, part_start, place_among_siblings
 from app.tui.welcome import welcome_text
 from widgets.footer import Footer
 from widgets.header import Header
@@ -136,6 +136,8 @@ class ChatView(KeysFirst):
                 self.show_status()
             case "entry_appended":
                 feed.entry_appended(event.entry_id, event.message)
+                if self.session is not None and getattr(event.message, "role", "") == "user":
+                    feed.set_siblings(event.entry_id, place_among_siblings(self.session.session, event.entry_id))
             case "tool_execution_start":
                 feed.tool_started(event.tool_call_id, event.tool_name, event.args)
             case "tool_execution_end":
