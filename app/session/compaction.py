@@ -64,7 +64,7 @@ class CompactionPlan:
 
 
 def plan_compaction(session: SessionView, keep_tokens: int, tokens_before: int | None = None) -> CompactionPlan:
-    """The cut of the session's present branch that keeps at least `keep_tokens` of the newest messages.
+    """The cut of the session's present branch that keeps about `keep_tokens` of the newest messages.
 
     `tokens_before`: the context's size where the caller knows better than the estimate. Raises NothingToCompactError
     when all of it would stay, or when nothing was said since the last compaction. Reads bodies: slow in long sessions.

@@ -1,4 +1,4 @@
-"""Moves in the tree and from session to session: what stands where afterwards, and that a failed one changes nothing."""
+"""Moves in the tree and from session to session: where they lead, and that a failed one changes nothing."""
 
 from __future__ import annotations
 
@@ -362,3 +362,42 @@ async def test_a_session_that_cannot_be_opened_leaves_the_present_one(work: Path
             await switching.open_other(s, other)
         await s.prompt("second")
         assert texts(s) == ["first", "one", "second", "two"]
+
+
+@pytest.mark.parametrize("checkpoints", range(0, 60, 3))
+async def test_cancelled_at_any_point_a_move_is_either_whole_or_not_there(work: Path, checkpoints: int) -> None:
+    async with scripted_session(work, ["one", "two", "a summary in several chunks, all of them"]) as (s, _, events):
+        await s.prompt("first")
+        await s.prompt("second")
+        leaf = s.session.leaf_id
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+
+                async def cut() -> None:
+                    for _ in range(checkpoints):
+                        await anyio.lowlevel.checkpoint()
+                    scope.cancel()
+
+                group.start_soon(cut)
+                await navigation.go_to(s, said(s, "second"), summarise="plain", label="x")
+        has_moved = s.session.leaf_id != leaf
+        assert len(switches(events)) == int(has_moved)
+        assert s.agent.state.messages == s.session.context().messages
+        assert len(s.session.tree.labels) == int(has_moved)
+        assert s.jumps.can_go_back is has_moved
+        assert not s.is_busy
+        assert s.interrupts.label is None
+
+
+async def test_a_move_is_refused_while_a_command_of_the_users_runs(work: Path) -> None:
+    async with scripted_session(work, ["one"]) as (s, _, _):
+        await s.prompt("first")
+        leaf = s.session.leaf_id
+        running = anyio.Event()
+        s.subscribe(lambda event: running.set() if event.type == "bash_output" else None)
+        s.start(s.bash.run, "echo begun; read -r never", False)
+        await running.wait()
+        with pytest.raises(AgentBusyError, match="command"):
+            await navigation.go_to(s, said(s, "first"))
+        assert s.session.leaf_id == leaf
+        assert (await navigation.go_to(s, said(s, "first"), stop_first=True)).moved
