@@ -97,9 +97,9 @@ def differences(old: Manifest, new: Manifest) -> list[Difference]:
     return sorted(found)
 
 
-def count_kinds(found: Iterable[Difference]) -> dict[ChangeKind, int]:
+def count_kinds(found: Iterable[Difference]) -> dict[str, int]:
     """How many were created, changed, deleted."""
-    counts: dict[ChangeKind, int] = {"created": 0, "changed": 0, "deleted": 0}
+    counts: dict[str, int] = {"created": 0, "changed": 0, "deleted": 0}
     for one in found:
         counts[one.kind] += 1
     return counts
