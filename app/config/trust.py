@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from app.config import paths
+from app.config import jsonc, paths
+from app.config.jsonc import Problem
 
 
 def trust_file() -> Path:
@@ -15,13 +15,13 @@ def trust_file() -> Path:
 
 def is_trusted(folder: Path) -> bool:
     """Whether the nearest folder named in trust.json, `folder` or above it, is trusted. An unreadable file: no."""
-    try:
-        known = json.loads(trust_file().read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    if not isinstance(known, dict):
-        return False
+    known, _ = jsonc.read_object(trust_file())
     for path in (folder, *folder.parents):
         if isinstance(verdict := known.get(str(path)), bool):
             return verdict
     return False
+
+
+def trust_problems() -> list[Problem]:
+    """What is wrong with trust.json as a whole; a folder's entry that is neither true nor false counts as none."""
+    return jsonc.read_object(trust_file())[1]

@@ -16,6 +16,7 @@ from app.ai.messages import AssistantMessage, ImageContent
 from app.modes.event_json import event_json
 from app.modes.output import Output, clean, complain
 from app.runtime.agent_session import AgentSession
+from app.runtime.closing import close_connections
 from app.runtime.events import REFERENCE_EVENTS, AutoRetryStart, SessionEvent, SessionNote, WriteFailed
 
 STOPPERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -74,6 +75,7 @@ async def run_print_mode(
                 output.line(json.dumps(session.session.header, ensure_ascii=False, separators=(",", ":")))
             if not output.closed and not stopped_by:
                 answer = await session.prompt(text, images)
+        await close_connections()
         group.cancel_scope.cancel()
     if stopped_by:
         return 128 + stopped_by
@@ -89,7 +91,7 @@ def _conclude(answer: AssistantMessage | None, failures: list[str], output: Outp
     if answer is not None and output is not None and (text := answer.text().strip("\n")):
         output.line(text)
     if failures:
-        complain(failures[0])
+        complain(f"{failures[0]} (--session-dir DIR; --no-session keeps nothing)")
         return 1
     if answer is None:
         complain("no answer came")

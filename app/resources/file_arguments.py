@@ -34,9 +34,10 @@ def read_file_arguments(names: list[str], cwd: Path) -> FileArguments:
         try:
             if path.is_dir():
                 raise UsageError(f"@{name} is a folder", "Name a file in it")
-            if path.stat().st_size > MAX_TEXT_BYTES:
+            with path.open("rb") as file:  # the size is not asked: pipes and devices have none
+                raw = file.read(MAX_TEXT_BYTES + 1)
+            if len(raw) > MAX_TEXT_BYTES:
                 raise UsageError(f"@{name} is larger than 10 MiB", "Let the agent read the part it needs")
-            raw = path.read_bytes()
         except OSError as error:
             raise UsageError(f"@{name} can't be read: {error.strerror}", "Check the name") from error
         mime = image_mime(raw)

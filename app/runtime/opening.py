@@ -30,6 +30,7 @@ from app.session.listing import Found, find_session, most_recent
 from app.session.session import Session
 from app.tools.builtin import builtin_tools
 from app.tools.context import ToolContext
+from app.tools.output_files import prune_outputs
 
 if TYPE_CHECKING:
     from app.session.context import SessionContext
@@ -97,6 +98,7 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
         )
     )
     holder.append(made)
+    await anyio.to_thread.run_sync(prune_outputs, tool_context.output_dir)
     made.bash = UserBash(made, tool_context)
     if not context.messages:
         await session.append_model_change(model.provider, model.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,12 @@ from app.tools.mutation_queue import FileMutationQueue
 
 
 def _default_output_dir() -> Path:
-    return Path(tempfile.gettempdir()) / "pinyon-output"
+    """A folder of this user's own. Where nothing can be written (full disks) only the spilling fails, when it comes."""
+    try:
+        place = tempfile.gettempdir()
+    except OSError:
+        place = "/tmp"
+    return Path(place) / f"pinyon-output-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
 
 
 @dataclass(slots=True)

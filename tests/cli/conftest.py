@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,3 +29,11 @@ def asked(pinyon: Program, wire: Provider) -> Provider:
     """A provider that the program is configured to ask, over Chat Completions."""
     pinyon.use(wire.address, CHAT)
     return wire
+
+
+@pytest.fixture
+def release() -> Iterator[threading.Event]:
+    """Lets a server that holds its breath go, when it is set or the test is over."""
+    event = threading.Event()
+    yield event
+    event.set()

@@ -7,7 +7,6 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -17,15 +16,6 @@ import pytest
 from tests.cli.program import Program
 from tests.cli.server import Provider, Reply, provider
 from tests.cli.wires import ANTHROPIC, CHAT, cut, head, says, text_parts
-
-
-@pytest.fixture
-def release() -> Iterator[threading.Event]:
-    """Lets a server that holds its breath go when the test is over."""
-    event = threading.Event()
-    yield event
-    event.set()
-
 
 PAGE = b"<html><head><title>Welcome</title></head><body>Log in</body></html>"
 JSON = {"content-type": "application/json"}

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -15,13 +14,6 @@ from tests.cli.server import Provider, Reply
 from tests.cli.wires import CHAT, bash, calls, head, says, text_parts
 
 MEGABYTE = 1_000_000
-
-
-@pytest.fixture
-def release() -> Iterator[threading.Event]:
-    event = threading.Event()
-    yield event
-    event.set()
 
 
 def prompt(asked: Provider) -> str:

@@ -19,13 +19,6 @@ from tests.cli.wires import CHAT, bash, calls, head, says, text_parts
 STOPPERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
-@pytest.fixture
-def release() -> Iterator[threading.Event]:
-    event = threading.Event()
-    yield event
-    event.set()
-
-
 class Marker:
     """A FIFO that a command holds open for writing: it says when the command runs, and when all of it has gone."""
 
