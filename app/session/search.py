@@ -128,7 +128,7 @@ class SearchIndex:
         try:
             with self._store.connected(stop) as connection:
                 if query.regex is None and query.fts:
-                    self._look_up(connection, query, cwd, limit, per_session, result)
+                    self._look_up(connection, query, cwd, limit, per_session, stop, result)
                 else:
                     self._scan(connection, query, cwd, limit, per_session, stop, result)
         except PatternError as error:
@@ -143,12 +143,13 @@ class SearchIndex:
         cwd: str | None,
         limit: int,
         per_session: int,
+        stop: Stop,
         out: SearchResult,
     ) -> None:
         matcher = Matcher(query)
         shown: dict[Path, int] = {}
         for number, candidate in enumerate(_candidates(connection, query, cwd)):
-            if number >= _ROWS_LOOKED_AT:
+            if number >= _ROWS_LOOKED_AT or stop():
                 out.is_whole = False
                 return
             path = candidate.path

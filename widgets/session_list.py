@@ -1,0 +1,350 @@
+"""The list of sessions with its search field, drawn line by line; it must never read a file or change a session.
+
+It takes every key it knows in the order they were typed, and posts what only a screen can do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from renderers.text import cell_width, cut_cells, humanise, humanise_bytes, one_line
+from widgets.prompt_keys import KeyAction, normalise_key
+from widgets.repaint import ChangedCellsOnly
+from widgets.session_rows import SessionRow
+from widgets.tree_field import LineField
+
+if TYPE_CHECKING:
+    from textual import events
+
+SESSIONS_ACTIONS: tuple[KeyAction, ...] = (
+    KeyAction("sessions.open", ("enter",), "Open the session, at the hit"),
+    KeyAction("sessions.search", ("slash",), "Search in all sessions"),
+    KeyAction("sessions.rename", ("r",), "Rename"),
+    KeyAction("sessions.delete", ("x", "delete"), "Move to the trash"),
+    KeyAction("sessions.undo", ("u",), "Bring back what was moved to the trash"),
+    KeyAction("sessions.pin", ("p",), "Pin, or take the pin away"),
+    KeyAction("sessions.all", ("ctrl+a",), "This folder's sessions, or all projects'"),
+    KeyAction("sessions.close", ("escape", "ctrl+c", "ctrl+s", "q"), "Close"),
+)
+_CURSOR = Style(reverse=True)
+_ASKS = {
+    "enter": "open", "r": "rename", "x": "delete", "delete": "delete", "u": "undo", "p": "pin", "ctrl+a": "all",
+    "ctrl+c": "close", "ctrl+s": "close", "q": "close",
+}  # fmt: skip
+_FIELD_ASKS = {"enter": "open", "ctrl+a": "all", "ctrl+c": "close", "ctrl+s": "close"}
+_MOVES = {"up": -1, "down": 1, "home": -1_000_000, "end": 1_000_000}
+_LIST_MOVES = {**_MOVES, "k": -1, "j": 1, "g": -1_000_000, "G": 1_000_000}
+
+
+def age(ms: int, now_ms: int) -> str:
+    """How long ago a time is: now, 5 m, 3 h, 2 d, 4 w, 7 mo, 2 y; a time to come is "now"."""
+    minutes = max(0, now_ms - ms) // 60_000
+    steps = ((525_600, "y"), (43_200, "mo"), (10_080, "w"), (1_440, "d"), (60, "h"), (1, "m"))
+    return next((f"{minutes // size} {unit}" for size, unit in steps if minutes >= size), "now")
+
+
+class SessionList(ChangedCellsOnly, Widget, can_focus=True):
+    """A search field above rows; `selected` is a row's id and stays through every change of the rows."""
+
+    DEFAULT_CSS = """
+    SessionList { height: 1fr; width: 1fr; }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "session-list--marker", "session-list--field", "session-list--project", "session-list--title",
+        "session-list--name", "session-list--lead", "session-list--meta", "session-list--role", "session-list--text",
+        "session-list--match", "session-list--pin", "session-list--current", "session-list--cursor",
+    }  # fmt: skip
+
+    @dataclass
+    class Asked(Message):
+        """A key wants something done with the row stood on ("" when there is none)."""
+
+        action: str
+        row_id: str
+
+    @dataclass
+    class Highlighted(Message):
+        """Another row is stood on."""
+
+        row_id: str
+
+    @dataclass
+    class QueryChanged(Message):
+        """Other words are looked for."""
+
+        text: str
+
+    def __init__(self, *, query: str = "", current: str = "", id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.rows: Sequence[SessionRow] = ()
+        self.selected = ""
+        self.current = current
+        self.empty = "looking for sessions"
+        self.remark = ""
+        self.is_searching = False
+        self.drawn_rows = 0
+        """How many rows were drawn: what the growth tests count."""
+        self._field = LineField(query)
+        self._place: dict[str, int] = {}
+        self._first = 0
+
+    # -- rows and the choice
+
+    @property
+    def query_text(self) -> str:
+        """What is looked for."""
+        return self._field.text
+
+    def show_rows(self, rows: Sequence[SessionRow]) -> None:
+        """Show these instead; the choice stays, or goes to the nearest row when it is gone."""
+        at = self._place.get(self.selected, 0)
+        self.rows = rows
+        self._place = {row.id: place for place, row in enumerate(rows) if row.id}
+        if self.selected not in self._place:
+            self._select(self._nearest(at, 1))
+        self.refresh()
+
+    def show_remark(self, text: str, empty: str) -> None:
+        """What stands right of the search field, and in the place of rows when there are none."""
+        if (text, empty) != (self.remark, self.empty):
+            self.remark, self.empty = text, empty
+            self.refresh()
+
+    @property
+    def row(self) -> SessionRow | None:
+        """The row stood on."""
+        at = self._place.get(self.selected)
+        return self.rows[at] if at is not None else None
+
+    def _nearest(self, at: int, step: int) -> str:
+        for direction in (step, -step):
+            place = min(max(at, 0), len(self.rows) - 1)
+            while 0 <= place < len(self.rows):
+                if self.rows[place].id:
+                    return self.rows[place].id
+                place += direction
+        return ""
+
+    def _select(self, row_id: str) -> None:
+        if row_id != self.selected:
+            self.selected = row_id
+            self.post_message(self.Highlighted(row_id))
+            self.refresh()
+
+    def move(self, step: int) -> None:
+        """Stand on another row; projects' lines are passed over, ends stop."""
+        at = self._place.get(self.selected, 0) + step
+        self._select(self._nearest(at, 1 if step > 0 else -1))
+
+    def move_project(self, step: int) -> None:
+        """Stand on the first session of the next project, or of this one and the one before."""
+        at = self._place.get(self.selected, 0) + (0 if step > 0 else -2)
+        while 0 <= at < len(self.rows) and self.rows[at].id:
+            at += step
+        if 0 <= at < len(self.rows):
+            self._select(self._nearest(at, 1))
+
+    # -- keys and mouse
+
+    async def _on_key(self, event: events.Key) -> None:
+        key = normalise_key(event.key)
+        page = max(1, self._room - 1)
+        moves = {**(_MOVES if self.is_searching else _LIST_MOVES), "pageup": -page, "pagedown": page}
+        if self.is_searching and key in ("home", "end"):
+            del moves[key]
+        asks = _FIELD_ASKS if self.is_searching else _ASKS
+        if key in moves:
+            self.move(moves[key])
+        elif key in asks:
+            self.post_message(self.Asked(asks[key], self.selected))
+        elif key == "escape":
+            self._leave()
+        elif key in ("tab", "shift+tab"):
+            if self.is_searching:
+                self._search_mode(False)
+            else:
+                self.move_project(1 if key == "tab" else -1)
+        elif self.is_searching:
+            before = self._field.text
+            if not self._field.press(key, event.character if event.is_printable else None):
+                return
+            self._field_changed(before)
+        elif event.character == "/":
+            self._search_mode(True)
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        before = self._field.text
+        self._field.insert(event.text)
+        self._search_mode(True)
+        self._field_changed(before)
+
+    def _leave(self) -> None:
+        """Escape: first the search, then the screen."""
+        if self.is_searching or self._field.text:
+            before = self._field.text
+            self._field = LineField()
+            self._search_mode(False)
+            self._field_changed(before)
+        else:
+            self.post_message(self.Asked("close", self.selected))
+
+    def _search_mode(self, on: bool) -> None:
+        self.is_searching = on
+        self.refresh()
+
+    def _field_changed(self, before: str) -> None:
+        self.refresh()
+        if self._field.text != before:
+            self.post_message(self.QueryChanged(self._field.text))
+
+    def on_click(self, event: events.Click) -> None:
+        """Stand on the row that was clicked; a click on the row stood on opens it."""
+        event.stop()
+        at = self._first + event.y - 1
+        if event.y == 0:
+            self._search_mode(True)
+        elif 0 <= at < len(self.rows) and (row_id := self.rows[at].id):
+            if row_id == self.selected:
+                self.post_message(self.Asked("open", row_id))
+            self._select(row_id)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Move on by the wheel."""
+        event.stop()
+        self.move(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Move back by the wheel."""
+        event.stop()
+        self.move(-3)
+
+    # -- how it looks
+
+    @property
+    def _room(self) -> int:
+        return max(1, self.size.height - 1)
+
+    def _keep_in_sight(self) -> None:
+        at = self._place.get(self.selected, 0)
+        top = at - 1 if at and not self.rows[at - 1].id else at
+        self._first = max(0, min(self._first, len(self.rows) - self._room))
+        if top < self._first:
+            self._first = top
+        elif at >= self._first + self._room:
+            self._first = at - self._room + 1
+
+    def render_line(self, y: int) -> Strip:
+        """Return one row of the screen."""
+        width, base = self.size.width, self.rich_style
+        if y == 0:
+            return self._field_row(width, base)
+        self._keep_in_sight()
+        at = self._first + y - 1
+        if not self.rows and y == 1:
+            return Strip(
+                [Segment(f" {cut_cells(self.empty, width - 2)}", self._style("meta", base))]
+            ).adjust_cell_length(width, base)
+        if at >= len(self.rows):
+            return Strip.blank(width, base)
+        self.drawn_rows += 1
+        row = self.rows[at]
+        if row.id and row.id == self.selected:
+            base = base + self.get_component_rich_style("session-list--cursor", partial=True)
+        left, right = _pieces(row, self.current)
+        return self._laid_out(left, right, width, base)
+
+    def _row(self, y: int) -> Strip:
+        return self.render_line(y)
+
+    def _field_row(self, width: int, base: Style) -> Strip:
+        remark = cut_cells(one_line(self.remark), max(0, width // 2 - 1))
+        room = width - 4 - cell_width(remark)
+        pieces = [Segment(" / ", self._style("marker", base))]
+        if self.is_searching:
+            before, under, after = self._field.window(max(2, room))
+            pieces += [
+                Segment(before, self._style("field", base)),
+                Segment(under, base + _CURSOR),
+                Segment(after, self._style("field", base)),
+            ]
+        elif self._field.text:
+            pieces.append(Segment(cut_cells(self._field.text, room), self._style("field", base)))
+        else:
+            hint = 'words, "a phrase" or re:pattern, in every message and tool output'
+            pieces.append(Segment(cut_cells(hint, room), self._style("meta", base)))
+        used = sum(cell_width(piece.text) for piece in pieces)
+        pieces.append(Segment(" " * max(0, width - 1 - used - cell_width(remark)), base))
+        pieces.append(Segment(f"{remark} ", self._style("meta", base)))
+        return Strip(pieces).adjust_cell_length(width, base)
+
+    def _laid_out(self, left: list[tuple[str, str]], right: str, width: int, base: Style) -> Strip:
+        if cell_width(right) + 24 > width:
+            right = ""
+        room = width - cell_width(right) - (2 if right else 1)
+        pieces: list[Segment] = []
+        used = 0
+        for text, style in left:
+            shown = cut_cells(text, room - used)
+            pieces.append(Segment(shown, self._style(style, base) if style else base))
+            used += cell_width(shown)
+            if shown != text:
+                break
+        pieces.append(Segment(" " * max(0, width - used - cell_width(right) - 1), base))
+        pieces.append(Segment(f"{right} ", self._style("meta", base)))
+        return Strip(pieces).adjust_cell_length(width, base)
+
+    def _style(self, name: str, base: Style) -> Style:
+        return base + self.get_component_rich_style(f"session-list--{name}", partial=True)
+
+
+def _pieces(row: SessionRow, current: str) -> tuple[list[tuple[str, str]], str]:
+    """(text, style) pieces of a row from the left, and what stands at its right."""
+    match row.kind:
+        case "project":
+            return [(f" {row.text}", "project")], f"{row.hits}" if row.hits else ""
+        case "session":
+            info = row.info
+            assert info is not None
+            mark = ("● ", "current") if row.id == current else ("★ ", "pin") if row.is_pinned else ("  ", "")
+            left = [("  ", ""), mark, (row.lead, "lead"), (row.text, "name" if info.name else "title")]
+            size = f"{humanise(info.message_count)} msg" if info.message_count is not None else ""
+            found = f"{humanise(row.hits)} {'hit' if row.hits == 1 else 'hits'}" if row.hits else ""
+            when = age(info.modified_ms, int(time.time() * 1000))
+            return left, " · ".join(part for part in (found or size or humanise_bytes(info.size_bytes), when) if part)
+        case "hit":
+            hit = row.hit
+            assert hit is not None
+            return [
+                ("      ", ""),
+                (f"{cut_cells(one_line(hit.role, 40), 12):<12} ", "role"),
+                *_marked(hit.snippet, hit.marks),
+            ], ""
+
+
+def _marked(text: str, marks: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+    """The text in pieces, hits apart; what had to be made safe has lost the places of its hits."""
+    safe = one_line(text)
+    if safe != text:
+        return [(safe, "text")]
+    pieces: list[tuple[str, str]] = []
+    at = 0
+    for begin, end in marks:
+        if begin >= at:
+            pieces += [(text[at:begin], "text"), (text[begin:end], "match")]
+            at = end
+    return [piece for piece in (*pieces, (text[at:], "text")) if piece[0]]
