@@ -31,6 +31,10 @@ COMMANDS = (
     Command("session", "session_info", "file, id, counts and cost of this session", "session"),
     Command("compact", "compact", "summarise the older conversation", "session", "focus"),
     Command("export", "export", "write the session as HTML, Markdown or JSONL", "session", "path"),
+    Command("retry-save", "retry_save", "store what could not be stored", "session"),
+    Command(
+        "save-to", "save_elsewhere", "go on in a file in another folder, with everything so far", "session", "folder"
+    ),
     Command("copy", "copy_answer", "copy the last answer", "session"),
     Command("tree", "show_tree", "the tree of branches", "branches"),
     Command("fork", "fork_session", "go on from here in a new session", "branches"),

@@ -31,7 +31,7 @@ Summarise = Literal["plain"] | str | None
 """None: no summary; "plain": one without a wish; another text: what the summary shall mind."""
 _TEXT_LIMIT = 10_000_000
 _READ_AT_MOST = 500
-_BYTES_PER_TOKEN = 6  # of a line in the file, its JSON included: measured on the sample sessions, a rough figure
+_BYTES_PER_TOKEN = 6  # of a line in the file, its JSON included: a rough figure, not measured
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.ai.catalogue import default_models
 from app.ai.messages import TextContent
 from app.ai.resolve import as_level, full_id, resolve_cli, supported_levels
+from app.config.paths import expand
 from app.errors import PinyonError, UsageError
 from app.runtime import navigation, switching
 from app.runtime.agent_session import AgentSession
@@ -51,6 +52,11 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
             await branching.switch_sibling(screen, session, argument, -1)
         case "next_sibling":
             await branching.switch_sibling(screen, session, argument, 1)
+        case "retry_save":
+            await session.unsaved.store()
+            screen.note("everything is stored")
+        case "save_elsewhere":
+            await save_elsewhere(screen, session, argument)
         case "compact":
             await session.compaction.run(argument or None)
         case "name_session":
@@ -81,6 +87,17 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
             screen.quit()
         case _:
             raise UsageError(f"/{action} is not part of this version")
+
+
+async def save_elsewhere(screen: ChatScreen, session: AgentSession, folder: str) -> None:
+    """Go on in a new file, when the old place can't be written."""
+    from widgets.text_input import ask_text
+
+    folder = folder or await ask_text(screen.app, "Go on in which folder?") or ""
+    if folder:
+        path = await session.unsaved.store_in(expand(folder, screen.cwd))
+        screen.banner.show("")
+        screen.note(f"everything is stored in {path}")
 
 
 async def name_session(screen: ChatScreen, session: AgentSession, name: str) -> None:

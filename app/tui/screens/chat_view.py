@@ -17,6 +17,7 @@ from app.tui.screens.keys_first import KeysFirst
 from app.tui.status import Status, git_branch
 from app.tui.stored import AT_ONCE, PIECE, messages_of, part_start, place_among_siblings
 from app.tui.welcome import welcome_text
+from widgets.banner import Banner
 from widgets.footer import Footer
 from widgets.header import Header
 from widgets.history import PromptHistory
@@ -39,6 +40,7 @@ class ChatView(KeysFirst):
     transcript = getters.query_one("#transcript", Transcript)
     prompt = getters.query_one(Prompt)
     prompt_area = getters.query_one("#prompt-area", PromptArea)
+    banner = getters.query_one("#banner", Banner)
     queue = getters.query_one("#queue", QueueStrip)
     header = getters.query_one("#header", Header)
     footer = getters.query_one("#footer", Footer)
@@ -56,6 +58,7 @@ class ChatView(KeysFirst):
         """The widgets from top to bottom."""
         yield Header(id="header")
         yield Transcript(id="transcript")
+        yield Banner(id="banner")
         yield QueueStrip(id="queue")
         yield PromptArea(id="prompt-area", history=PromptHistory(paths.data_dir() / "history.txt"))
         yield Footer(id="footer")
@@ -136,6 +139,8 @@ class ChatView(KeysFirst):
                 self.show_status()
             case "entry_appended":
                 feed.entry_appended(event.entry_id, event.message)
+                if self.session is not None and not len(self.session.unsaved):
+                    self.banner.show("")
                 if self.session is not None and getattr(event.message, "role", "") == "user":
                     feed.set_siblings(event.entry_id, place_among_siblings(self.session.session, event.entry_id))
             case "tool_execution_start":
@@ -156,9 +161,7 @@ class ChatView(KeysFirst):
             case "note":
                 feed.note(event.text, event.level)
             case "write_failed":
-                self.status.notice = "not saved"
-                feed.note(f"{event.error_message} The run was stopped; nothing after this is on disk.", "error")
-                self.show_status()
+                self.banner.show(f"not saved: {event.error_message}", "/retry-save · /save-to FOLDER")
             case "bash_start":
                 feed.bash_started(event.bash_id, event.command, event.exclude_from_context)
                 self._start_ticking()
