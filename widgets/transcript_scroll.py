@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
+from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
 from widgets.transcript_view import TranscriptView
+
+
+def _thumb_cells(top_row: int, height: int, total: int) -> tuple[int, int]:
+    """The cells of the bar in which the thumb begins and ends."""
+    return top_row * height // total, min(height - 1, (top_row + height) * height // total)
 
 
 class TranscriptScroll(TranscriptView):
@@ -17,6 +23,7 @@ class TranscriptScroll(TranscriptView):
         self.set_reactive(Widget.auto_links, False)  # each change of the style under the mouse would repaint everything
         self._in_layout = False
         self._thumb: tuple[int, ...] = ()
+        self._thumb_cells = (0, 0)
 
     def scroll_rows(self, rows: int) -> bool:
         """Move the window down (negative: up); whether it moved."""
@@ -56,12 +63,22 @@ class TranscriptScroll(TranscriptView):
         # A stream moves the thumb by less than a cell: that is not worth repainting the bar, 45 bytes a row.
         fine = 1 if self.is_following else 8
         thumb = (height, self._top_row * height * fine // total, height * height * fine // total)
-        if thumb != self._thumb:
-            self._thumb = thumb
-            bar = self.vertical_scrollbar
-            bar.window_virtual_size = total
-            bar.window_size = height
-            bar.position = self._top_row
+        if thumb == self._thumb:
+            return
+        bar = self.vertical_scrollbar
+        for name, value in ((ScrollBar.window_virtual_size, total), (ScrollBar.window_size, height)):
+            bar.set_reactive(name, value)
+        bar.set_reactive(ScrollBar.position, float(self._top_row))
+        before, now = self._thumb_cells, _thumb_cells(self._top_row, height, total)
+        same_height = bool(self._thumb) and self._thumb[0] == height
+        self._thumb, self._thumb_cells = thumb, now
+        if not same_height:
+            bar.refresh()
+            return
+        # Only the cells in which the thumb begins or ends otherwise than before.
+        for old, new in zip(before, now, strict=True):
+            first = max(0, min(old, new))
+            bar.refresh(Region(0, first, bar.size.width, min(height, max(old, new) + 1) - first))
 
     def _scroll_to(self, x: float | None = None, y: float | None = None, **_options: object) -> bool:
         """Go to a row number without animation: the steps between cost bytes and show nothing. Whether it moved."""

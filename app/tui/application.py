@@ -8,13 +8,17 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import constants
 from textual.app import App
 from textual.binding import BindingType
 
 from app.config.paths import stylesheet
+from app.tui.squeeze import thrifty
 from app.tui.themes import choose_theme, register_themes, theme_variable_defaults
 
 if TYPE_CHECKING:
+    from textual.driver import Driver
+
     from app.cli.arguments import Arguments
     from app.tui.starting import Face
 
@@ -39,6 +43,11 @@ class PinyonApp(App[None]):
         register_themes(self)
         self.theme = choose_theme(face.theme, known=set(self.available_themes))
         self.animation_level = "none"
+
+    def get_driver_class(self) -> type[Driver]:
+        """The driver of this platform, its output squeezed; one that the environment names is left as it is."""
+        driver = super().get_driver_class()
+        return driver if constants.DRIVER else thrifty(driver)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our colour tokens, for themes that don't define them."""
