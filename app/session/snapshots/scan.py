@@ -220,12 +220,8 @@ class Scanner:
                 known.is_settled = False  # it just went: the listing tells at the next scan
                 self._restless.add(folder)
                 continue
-            if stamp is None or (
-                now.st_ctime_ns != stamp.ctime_ns
-                or now.st_size != stamp.size
-                or now.st_ino != stamp.inode
-                or now.st_mtime_ns != stamp.mtime_ns
-            ):
+            # one comparison of tuples: this line runs 20,000 times a scan
+            if (now.st_ctime_ns, now.st_mtime_ns, now.st_size, now.st_ino) != stamp:
                 dirty.append((prefix + name, now))
                 self._restless.add(folder)
         return known.folders
