@@ -129,18 +129,22 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
         self._look = TreeLook(tree, EntryTexts(tree, read), self._look.query, self._now())
         self.changed()
 
-    def tree_grew(self) -> None:
-        """The tree may have changed: show how it is now; one stays where one stands, and at the leaf if one was."""
+    def tree_grew(self) -> bool:
+        """The tree may have changed: show how it is now; one stays where one stands, and at the leaf if one was.
+
+        Whether anything changed.
+        """
         leaf_id = self.session_tree.leaf_id
         was_here = self.at is not None and self.at == self._look.here_row
         y = self._screen_row()
         if not self.folds.refresh():
-            return
+            return False
         self._look.texts = EntryTexts(self.session_tree, self._read)
         self._look.now = self._now()
         if was_here and leaf_id is not None:
             self.selected = leaf_id
         self.changed(y)
+        return True
 
     def select(self, entry_id: str | None, *, reveal: bool = False) -> None:
         """Stand on an entry; with `reveal` what hides it is opened first."""

@@ -1,0 +1,203 @@
+"""The tree screen: walks the branches of a session, live while a turn runs, and gives back what to do (TreeChoice)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from app.errors import PinyonError
+from app.session.tree_filter import TreeFilter
+from app.tui.screens.tree_acts import TreeActs
+from app.tui.tree_figures import context_tokens, figures_of
+from app.tui.tree_preview import PreviewFacts, preview_lines
+from widgets.tree_bars import HintBar, TreeHeader, TreeHeaderState
+from widgets.tree_preview import TreePreview
+from widgets.tree_view import TreeView
+from widgets.tree_work import begin
+
+if TYPE_CHECKING:
+    from app.runtime.agent_session import AgentSession
+    from app.runtime.events import SessionEvent
+    from app.session.tree_layout import Row
+    from app.tui.tree_services import TreeServices
+
+HINTS = (
+    "↑↓ move",
+    "←→ fold",
+    "enter go here",
+    "e edit",
+    "f fork",
+    "L label",
+    "d diff",
+    "c compare",
+    "t take",
+    "r restore",
+    "/ search",
+    "y copy",
+    "alt+←→ jumps",
+)
+REST_S = 0.12
+"""How long one stands on a row before its branch is summed up: walking must not read files."""
+
+
+class TreeScreen(TreeActs):
+    """Its result is a TreeChoice, None for escape. `selected` is where it begins (the leaf when None)."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    DEFAULT_CSS = """
+    TreeScreen {
+        & > Horizontal { height: 1fr; }
+        & #tree { width: 1fr; }
+        & #preview { width: 42%; display: none; }
+        &.-wide #preview { display: block; }
+    }
+    """
+    AUTO_FOCUS = "#tree"
+    tree_view = getters.query_one("#tree", TreeView)
+    preview = getters.query_one("#preview", TreePreview)
+    header = getters.query_one("#tree-header", TreeHeader)
+    hints = getters.query_one("#hints", HintBar)
+
+    def __init__(
+        self,
+        session: AgentSession,
+        services: TreeServices,
+        *,
+        selected: str | None = None,
+        mode: TreeFilter = TreeFilter.DEFAULT,
+        keys: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        super().__init__(session, services)
+        self._first_selected = selected
+        self._mode = mode
+        self._keys = keys
+        self._facts: dict[tuple[str, int], PreviewFacts] = {}
+        self._shown_for: str | None = None
+
+    def compose(self) -> ComposeResult:
+        """Header, tree and pane, hints."""
+        yield TreeHeader(id="tree-header")
+        with Horizontal():
+            store = self.session.session
+            yield TreeView(store.tree, store.read, mode=self._mode, id="tree")
+            yield TreePreview(id="preview")
+        yield HintBar(HINTS, "esc back", id="hints")
+
+    def on_mount(self) -> None:
+        """Follow the session from now on."""
+        self._unsubscribe = self.session.subscribe(self.on_session_event)
+        if self._keys:
+            self.tree_view.set_keys(self._keys)
+        if self._first_selected is not None:
+            self.tree_view.select(self._first_selected, reveal=True)
+        self.show_header()
+
+    def on_unmount(self) -> None:
+        """Listen no longer."""
+        self._unsubscribe()
+
+    def on_session_event(self, event: SessionEvent) -> None:
+        """The tree may have grown; what streams is not in it yet."""
+        match event.type:
+            case "message_update" | "tool_execution_update" | "bash_output":
+                return
+            case "note":
+                self.hints.say(event.text)
+            case "write_failed":
+                self.hints.say(f"not saved: {event.error_message}")
+            case _:
+                pass
+        self.tree_changed()
+
+    def tree_changed(self) -> None:
+        """Show the tree as it is now."""
+        store = self.session.session
+        view = self.tree_view
+        if store.tree is not view.session_tree:
+            self._facts.clear()
+            view.show_tree(store.tree, store.read)
+        elif not view.tree_grew():
+            self.header.show(replace(self.header.state, is_live=self.services.is_busy))
+            return
+        self.show_header()
+        self.show_preview(view.row)
+
+    def show_header(self) -> None:
+        """How large the tree is, and which filter is on."""
+        store, folds = self.session.session, self.tree_view.folds
+        title = store.name or next((entry.preview for entry in store.tree.entries if entry.role == "user"), "")
+        branches = len(folds.lanes.all) - (0 if folds.lanes.main.entries else 1)
+        state = TreeHeaderState(title, branches, len(store.tree), folds.mode, self.services.is_busy)
+        self.header.show(state)
+
+    # -- the pane -------------------------------------------------------------------------------------------------
+
+    @on(TreeView.Highlighted)
+    def on_highlighted(self) -> None:
+        """Another row: say at once what the index knows, the rest once one rests there."""
+        self.hints.say("")
+        self.show_preview(self.tree_view.row)
+
+    @on(TreeView.ModeChanged)
+    def on_mode_changed(self) -> None:
+        """The header says which filter is on."""
+        self.show_header()
+
+    def on_resize(self) -> None:
+        """The pane comes and goes with the width."""
+        self.call_after_refresh(lambda: self.show_preview(self.tree_view.row))
+
+    def show_preview(self, row: Row | None) -> None:
+        """Fill the pane for a row."""
+        if not self.is_mounted or not self.preview.display:
+            return
+        if row is None:
+            self.preview.show(())
+            return
+        key = (row.entry.id, self.session.session.tree.version)
+        facts = self._facts.get(key)
+        self._draw_preview(row, facts or PreviewFacts())
+        if facts is None:
+            begin(self, partial(self._work_out, row, key), "preview", exclusive=True)
+
+    def _draw_preview(self, row: Row, facts: PreviewFacts) -> None:
+        entry_id = row.entry.id
+        label = self.session.session.tree.labels.get(entry_id)
+        lines = preview_lines(
+            self.session.session,
+            row,
+            facts,
+            does=self.what_enter_does(entry_id),
+            label=label.text if label else "",
+            has_files=self.services.files is not None,
+        )
+        self.preview.show(lines, keep_place=self._shown_for == entry_id)
+        self._shown_for = entry_id
+
+    async def _work_out(self, row: Row, key: tuple[str, int]) -> None:
+        import anyio
+
+        await anyio.sleep(REST_S)
+        store, entry, lane = self.session.session, row.entry, row.column.lane
+        facts = PreviewFacts(context=context_tokens(store, entry.id))
+        self._draw_preview(row, facts)
+        facts.figures = await figures_of(store, tuple(lane.entries))
+        if (files := self.services.files) is not None:
+            try:
+                facts.snapshot = files.snapshot_at(entry.id)
+                fork = lane.parent.entries[lane.at].id if lane.parent is not None and lane.at >= 0 else None
+                facts.files = await files.branch_changes(lane.entries[-1].id, fork)
+            except PinyonError as error:
+                facts.files_note = str(error)
+        if len(self._facts) > 512:
+            self._facts.clear()
+        self._facts[key] = facts
+        now = self.tree_view.row
+        if now is not None and (now.entry.id, store.tree.version) == key:
+            self._draw_preview(now, facts)
