@@ -245,3 +245,16 @@ def test_a_session_with_odd_calls_is_continued(pinyon: Program, asked: Provider)
     assert [message["role"] for message in sent] == ["user", "assistant", *["tool"] * 4, "assistant", "user"]
     for call in sent[1]["tool_calls"]:
         assert isinstance(json.loads(call["function"]["arguments"]), dict)
+
+
+def test_the_version_is_the_installed_one_and_is_found_without_heavy_modules(pinyon: Program) -> None:
+    from importlib import metadata
+
+    ended = pinyon.run("--version")
+    assert ended.out == f"pinyon {metadata.version('pinyon')}\n"
+    pinyon.env["PYTHONPROFILEIMPORTTIME"] = "1"
+    process = pinyon.start("--version")
+    _, imports = process.communicate(timeout=15)
+    loaded = {line.rpartition(b"|")[2].strip().decode() for line in imports.split(b"\n")}
+    assert "app.version" in loaded
+    assert loaded & {"importlib.metadata", "app.cli.main", "pydantic", "asyncio", "textual", "json"} == set()
