@@ -105,9 +105,13 @@ class LineEditor(ChangedCellsOnly, TextArea, inherit_bindings=False):
         return self.render_line(y)
 
     def _refresh_size(self) -> None:
-        """Scroll once more: Textual's edit moves the cursor before it knows of the new line, so it can't get there."""
+        """Scroll once more: Textual's edit moves the cursor before it knows of the new line, so it can't get there.
+
+        Undo comes here before it moves the cursor, which may then stand outside the text: no scrolling, or it raises.
+        """
         super()._refresh_size()
-        if self.is_mounted:
+        row, column = self.selection.end
+        if self.is_mounted and row < self.document.line_count and column <= len(self.document[row]):
             self.scroll_cursor_visible()
 
     # -- atomic markers

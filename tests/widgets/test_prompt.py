@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from textual import events, on
 from textual.app import App, ComposeResult
@@ -369,3 +371,41 @@ async def test_a_text_higher_than_the_prompt_scrolls_without_any_scroll_bar() ->
         await pilot.pause()
         assert app.prompt.scroll_offset.y == 0
         assert app.prompt.border_title is None
+
+
+@pytest.mark.anyio
+async def test_undo_of_lines_with_the_cursor_in_them_takes_them_back() -> None:
+    app = PromptApp()
+    async with app.run_test(size=(40, 20)) as pilot:
+        await pilot.press("a", "ctrl+j", *"bcd", "ctrl+j", "e")
+        app.prompt.set_text("\n".join("x" * 9))
+        for _ in range(8):
+            await pilot.press("ctrl+underscore")
+        assert app.prompt.text == ""
+        for _ in range(8):
+            await pilot.press("ctrl+shift+minus")
+        assert app.prompt.text == "\n".join("x" * 9)
+
+
+KEYS = (
+    "a ctrl+j left up down backspace ctrl+k ctrl+w ctrl+y ctrl+u ctrl+underscore ctrl+shift+minus ctrl+a alt+b alt+f "
+    "shift+left delete ctrl+r escape ctrl+c ! 日"
+).split()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("seed", range(3))
+async def test_no_row_of_keys_breaks_the_prompt(seed: int) -> None:
+    history = PromptHistory()
+    history.set_session(["one\ntwo", "x" * 3_000, "three"])
+    app = PromptApp(history)
+    chance = random.Random(seed)
+    async with app.run_test(size=(30, 12)) as pilot:
+        for _ in range(15):
+            if chance.random() < 0.1:
+                app.post_message(events.Paste("p\n" * chance.choice((2, 14))))
+            await pilot.press(*chance.choices(KEYS, k=3))
+        await pilot.pause()
+        row, column = app.prompt.cursor_location
+        assert row < app.prompt.document.line_count
+        assert column <= len(app.prompt.document[row])
