@@ -123,6 +123,11 @@ async def _error_body(response: httpx.Response) -> bytes:
     return bytes(body[:_ERROR_BODY_BYTES])
 
 
+async def prepare_client() -> None:
+    """Make the client of this event loop before it is needed. Raises ModelError when it can't be made."""
+    await _get_client()
+
+
 async def _get_client() -> httpx.AsyncClient:
     client = _client.get(None)
     if client is None or client.is_closed:
@@ -159,4 +164,4 @@ async def close_client() -> None:
             await client.aclose()
 
 
-__all__ = ["CONNECT_TIMEOUT_S", "WireRequest", "close_client", "model_error", "post_stream"]
+__all__ = ["CONNECT_TIMEOUT_S", "WireRequest", "close_client", "model_error", "post_stream", "prepare_client"]

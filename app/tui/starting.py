@@ -6,11 +6,15 @@ It must import nothing heavy before the first frame: pydantic, httpx and the ada
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import anyio.to_thread
 
 from app.config.settings import Settings, load_settings
 from app.config.trust import is_trusted
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 LOCAL_FPS = 30
 SSH_FPS = 15
+WARM = ("app.runtime.mentions", "renderers.markdown", "renderers.code", "markdown_it")
 SWITCH_S = 0.001
 """How long one thread may keep the others waiting: at Python's 5 ms a key waits that long behind imports, thrice."""
 
@@ -60,6 +65,21 @@ def settle_memory() -> None:
     """Take what lives now for good out of the collector's rounds: with a large session a full one takes 100 ms."""
     gc.freeze()
     gc.enable()
+
+
+async def warm(api: str) -> None:
+    """Import what the first answer of a model of this api needs, 120 ms, while its prompt is being typed."""
+    from app.ai.stream import ADAPTERS
+    from app.errors import ModelError
+
+    names = [*WARM, *([] if api.startswith("pinyon-") else ["httpcore"])]
+    names += [ADAPTERS[api]] if api in ADAPTERS else []
+    await anyio.to_thread.run_sync(lambda: [importlib.import_module(name) for name in names])
+    if "httpcore" in names:
+        from app.ai.http import prepare_client
+
+        with suppress(ModelError):  # told when something is asked
+            await prepare_client()
 
 
 def wants_ssh(flag: bool, settings: Settings) -> bool:

@@ -16,7 +16,7 @@ from textual.binding import BindingType
 from app.tui.completing import Completing
 from app.tui.keymap import textual_bindings
 from app.tui.screens.branch_keys import BranchKeys
-from app.tui.starting import settle_memory
+from app.tui.starting import settle_memory, warm
 from widgets.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # Imported in a thread behind the first frame, so that the first prompt waits for none of them.
 BEHIND = ("app.runtime.opening", "app.ai.adapters.offline", "app.ai.arguments", "app.ai.http", "app.tui.commanding")
 QUIT_WITHIN_S = 1.0
+WARM_AFTER_S = 0.3
+"""A prompt typed while we started is answered first."""
 
 
 class ChatScreen(BranchKeys):
@@ -89,6 +91,7 @@ class ChatScreen(BranchKeys):
             self.status.end()
             self.show_session()
             settle_memory()
+            self.set_timer(WARM_AFTER_S, self._warm)
             self._say_resume()
             early, self._early = self._early, []
             for text in early:
@@ -110,6 +113,11 @@ class ChatScreen(BranchKeys):
             if event.type not in self._failed_events:
                 self._failed_events.add(event.type)
                 self.note(f"{event.type} could not be shown: {tell_crash(error)}", "error")
+
+    def _warm(self) -> None:
+        if self.session is not None:
+            api = self.session.agent.state.model.api
+            self.run_worker(warm(api), exit_on_error=False, group="warm", description="imports")
 
     def _say_resume(self) -> None:
         session = self.session
