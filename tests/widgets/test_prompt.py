@@ -387,10 +387,30 @@ async def test_undo_of_lines_with_the_cursor_in_them_takes_them_back() -> None:
         assert app.prompt.text == "\n".join("x" * 9)
 
 
-KEYS = (
-    "a ctrl+j left up down backspace ctrl+k ctrl+w ctrl+y ctrl+u ctrl+underscore ctrl+shift+minus ctrl+a alt+b alt+f "
-    "shift+left delete ctrl+r escape ctrl+c ! 日"
-).split()
+KEYS = [
+    "a",
+    "ctrl+j",
+    "left",
+    "up",
+    "down",
+    "backspace",
+    "ctrl+k",
+    "ctrl+w",
+    "ctrl+y",
+    "ctrl+u",
+    "ctrl+underscore",
+    "ctrl+shift+minus",
+    "ctrl+a",
+    "alt+b",
+    "alt+f",
+    "shift+left",
+    "delete",
+    "ctrl+r",
+    "escape",
+    "ctrl+c",
+    "!",
+    "日",
+]
 
 
 @pytest.mark.anyio
