@@ -19,7 +19,7 @@ from textual.widget import Widget
 from renderers.text import cell_width, cut_cells, humanise, humanise_bytes, one_line
 from widgets.prompt_keys import KeyAction, normalise_key
 from widgets.repaint import ChangedCellsOnly
-from widgets.session_rows import SessionRow
+from widgets.session_rows import SessionRow, title_of
 from widgets.tree_field import LineField
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def _pieces(row: SessionRow, current: str) -> tuple[list[tuple[str, str]], str]:
             info = row.info
             assert info is not None
             mark = ("● ", "current") if row.id == current else ("★ ", "pin") if row.is_pinned else ("  ", "")
-            left = [("  ", ""), mark, (row.lead, "lead"), (row.text, "name" if info.name else "title")]
+            left = [("  ", ""), mark, (row.lead, "lead"), (title_of(info), "name" if info.name else "title")]
             size = f"{humanise(info.message_count)} msg" if info.message_count is not None else ""
             found = f"{humanise(row.hits)} {'hit' if row.hits == 1 else 'hits'}" if row.hits else ""
             when = age(info.modified_ms, int(time.time() * 1000))
