@@ -57,6 +57,7 @@ class FilePlaces:
         self._read_to = 0
         self._source: list[IndexEntry] | None = None
         self._places: dict[str, Place] = {}
+        self._at: dict[str | None, list[Place]] = {}
 
     async def add(self, data: dict[str, object]) -> None:
         """Store a snapshot entry at the leaf. Raises WriteFailedError."""
@@ -111,19 +112,20 @@ class FilePlaces:
 
     def _here(self, entry_id: str | None) -> list[Place]:
         """The snapshots at one entry in the order they were written."""
-        places = self._read()
-        return [places[own.id] for own in self._session.tree.own_at(entry_id) if own.id in places]
+        self._read()
+        return self._at.get(entry_id, [])
 
     def _above(self, entry_id: str) -> Place | None:
         """What held when the entry was appended: the newest earlier snapshot at the nearest entry above."""
+        self._read()
         tree = self._session.tree
         order = tree.get(entry_id).place
         node = tree.parent_id(entry_id)
         while True:
-            here = [place for place in self._here(node) if place.order < order]
+            here = [place for place in self._at.get(node, ()) if place.order < order]
             if here:
                 return here[-1]
-            if node is None:
+            if node is None or not self._at:
                 return None
             order, node = tree.get(node).place, tree.parent_id(node)
 
@@ -137,14 +139,20 @@ class FilePlaces:
         ]
 
     def _first_below(self, entry_id: str | None) -> Place | None:
+        """The first `before` at the entry or below it; each entry is looked at once."""
         tree = self._session.tree
+        seen: set[str] = set()
         for place in self._read().values():
             if place.phase != "before":
                 continue
-            if entry_id is None or (
-                place.parent_entry is not None and any(node.id == entry_id for node in tree.up(place.parent_entry))
-            ):
+            if entry_id is None:
                 return place
+            node = place.parent_entry
+            while node is not None and node not in seen:
+                if node == entry_id:
+                    return place
+                seen.add(node)
+                node = tree.parent_id(node)
         return None
 
     def _read(self) -> dict[str, Place]:
@@ -152,11 +160,13 @@ class FilePlaces:
         if entries is not self._source:
             self._source, self._read_to = entries, 0
             self._places.clear()
+            self._at.clear()
         for entry in entries[self._read_to :]:
             if entry.own and entry.fact == SNAPSHOT_TYPE and entry.id in self._session.tree:
                 place = self._parse(entry)
                 if place is not None:
                     self._places[entry.id] = place
+                    self._at.setdefault(place.parent_entry, []).append(place)
         self._read_to = len(entries)
         return self._places
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,11 +13,20 @@ import anyio.to_thread
 from app.config import paths
 from app.session.snapshots.model import Manifest, SnapshotError
 from app.session.snapshots.packs import Packs
+from app.session.snapshots.prune import size_bytes
 from app.session.snapshots.scan import TooManyFilesError
 from app.session.snapshots.tracker import Limits, Tracker
 from app.tools.threads import in_thread
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Bytes of all snapshots on the disk, and the limits that hold."""
+
+    total_bytes: int
+    limits: Limits
 
 
 class ProjectFiles:
@@ -27,6 +37,7 @@ class ProjectFiles:
 
     def __init__(self, root: Path, limits: Limits) -> None:
         self.root = root
+        self.is_switched_off = not limits.enabled
         self.why_off = None if limits.enabled else "snapshots are switched off (snapshots.enabled)"
         self._limits = limits
         self._tracker: Tracker | None = None
@@ -75,6 +86,11 @@ class ProjectFiles:
             return await in_thread(lambda stop: work(stop.check))
         except OSError as error:
             raise SnapshotError(f"snapshots can't be used: {error.strerror or error}") from error
+
+    async def usage(self) -> Usage:
+        """What the snapshots of all projects take."""
+        folder = paths.data_dir() / "snapshots"
+        return Usage(await self.run(lambda _: size_bytes(folder)), self._limits)
 
     async def close(self) -> None:
         """Keep what makes the next start quick, end the watch. Never raises."""

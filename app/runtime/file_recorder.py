@@ -84,14 +84,16 @@ class FileRecorder:
         if undo_id is None and known:
             return
         previous = await self._files.load_if_kept(last.manifest_id) if last is not None else None
-        counts = count_kinds(differences(previous, manifest)) if previous is not None else None
+        counts: dict[str, int] | None = None
+        if previous is not None:
+            counts = await self._files.run(lambda _: count_kinds(differences(previous, manifest)))
         await self._places.add(Place.data(phase, manifest.id, last.manifest_id if last else None, counts, undo_id))
 
     def _on_event(self, event: AgentEvent, _signal: AbortSignal) -> Awaitable[None] | None:
         return self.after_change() if isinstance(event, TurnEnd | AgentEnd) and self._is_open else None
 
     async def _keep(self, phase: str) -> None:
-        if self._files.why_off is not None and self._is_told:
+        if self._files.is_switched_off or (self._files.why_off is not None and self._is_told):
             return
         try:
             async with self._turn:

@@ -130,11 +130,11 @@ class Scanner:
             if known is None and folder not in fresh:
                 continue  # its parent has just dropped it
             rules, names = (known.rules, set(known.folders)) if known is not None else (None, set())
-            below = self._visit(folder, found)
+            below = self._visit(folder, found, relist=folder in events)
             now = self._folders.get(folder)
             if now is None:
                 continue
-            again = below if known is None or now.rules is not rules else below - names
+            again = below if now is not known or now.rules is not rules else below - names
             more = [f"{folder}/{name}" if folder else name for name in again]
             fresh.update(more)
             pending += more
@@ -171,7 +171,7 @@ class Scanner:
         if key != self._above_key:
             self._above_key, self._above = key, rules_above(self.root)
 
-    def _visit(self, folder: str, found: Scan) -> set[str]:
+    def _visit(self, folder: str, found: Scan, *, relist: bool = False) -> set[str]:
         """Look at one folder; gives the names of the folders in it."""
         path = os.path.join(self.root, folder) if folder else self.root
         if self._watch is not None and not self._watch.has(folder):
@@ -187,21 +187,28 @@ class Scanner:
             self._drop(folder, found)
             return set()
         try:
-            return self._look(folder, path, descriptor, found)
+            return self._look(folder, path, descriptor, found, relist)
         finally:
             os.close(descriptor)
 
-    def _look(self, folder: str, path: str, descriptor: int, found: Scan) -> set[str]:
+    def _look(self, folder: str, path: str, descriptor: int, found: Scan, relist: bool) -> set[str]:
         status = os.fstat(descriptor)
         known = self._folders.get(folder)
+        if known is not None and known.key[1] != status.st_ino:
+            # another folder came into this place: nothing that was known below holds
+            self._drop(folder, found)
+            if self._watch is not None:
+                self._watch.add(path, folder)
+            known = None
         if known is None:
-            known = self._folders[folder] = Folder()
+            known = self._folders[folder] = Folder(key=(0, status.st_ino))
         above = self._above if not folder else self._folders[folder.rpartition("/")[0]].rules
         key = (status.st_mtime_ns, status.st_ino)
         self._restless.discard(folder)
         had_rules = bool(known.rules_key)
         if (
-            key != known.key
+            relist
+            or key != known.key
             or above is not known.above
             or not known.is_settled
             or (had_rules and _rules_key(path) != known.rules_key)
@@ -245,7 +252,7 @@ class Scanner:
                     files.add(name)
         names = [name for name in (".git", ".gitignore") if (special if name == ".git" else name in files)]
         rules_key = _rules_key(path) if names else ()
-        reuse = above is known.above and rules_key == known.rules_key and known.key != (0, 0)
+        reuse = above is known.above and rules_key == known.rules_key and known.key[0] != 0
         if not reuse:
             known.rules = rules_of(path, names, above)
             known.above, known.rules_key = above, rules_key
