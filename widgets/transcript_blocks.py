@@ -41,8 +41,8 @@ class TranscriptBlocks(TranscriptScroll):
         """Put finished blocks before all others; nothing that is in view moves. Ids that are there are left out."""
         first = self.blocks.first
         self.blocks.prepend(self._guessed(blocks))
-        if first is not None and first.height:
-            self._measure(first)  # the first block has no blank row above it
+        if first is not None and first.drawn_for is not None:
+            self._measure(first)  # it had no blank row above it, being the first
         self.redraw()
 
     def _guessed(self, blocks: Iterable[Block]) -> list[Slot]:

@@ -1,0 +1,157 @@
+"""What a token, a key, a focus change, a resize and a tick cost does not grow with the session (issue 3)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from textual.geometry import Region
+from textual.pilot import Pilot
+from textual.scrollbar import ScrollBar
+from textual.strip import Strip
+from textual.widget import Widget
+
+from app.agent.events import MessageStart, MessageUpdate
+from app.ai.events import TextDelta, TextStart
+from app.ai.messages import AssistantMessage, TextContent
+from app.tui.screens.chat import ChatScreen
+from tests.tui.chat_kit import chat, until
+
+pytestmark = pytest.mark.anyio
+
+Costs = dict[str, dict[str, int]]
+
+
+def session_file(path: Path, count: int) -> Path:
+    """A session of so many entries, every four of them alike: request, call, result, answer."""
+    stamp = "2026-11-30T10:00:00.000Z"
+    lines: list[object] = [
+        {"type": "session", "version": 3, "id": path.stem, "timestamp": stamp, "cwd": str(path.parent)}
+    ]
+    answer = {"role": "assistant", "api": "pinyon-scripted", "provider": "scripted", "model": "scripted-1"}
+    answer["stopReason"] = "stop"
+    for number in range(count):
+        call = f"call_{number // 4}"
+        tool = {"type": "toolCall", "id": call, "name": "bash", "arguments": {"command": "ls"}}
+        words = [{"type": "text", "text": "some **words** of an answer\n\n- one\n- two"}]
+        message = (
+            {"role": "user", "content": "a request"},
+            {**answer, "content": [tool], "stopReason": "toolUse"},
+            {
+                "role": "toolResult",
+                "toolCallId": call,
+                "toolName": "bash",
+                "content": [{"type": "text", "text": "a\nb"}],
+            },
+            {**answer, "content": words},
+        )[number % 4]
+        timed = {**message, "timestamp": 1796032800000 + number}
+        parent = f"{number - 1:08x}" if number else None
+        lines.append(
+            {"type": "message", "id": f"{number:08x}", "parentId": parent, "timestamp": stamp, "message": timed}
+        )
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+async def drawn(pilot: Pilot[None], screen: ChatScreen) -> None:
+    """Wait until everything that was asked for has been drawn."""
+    await pilot.pause()
+    await until(
+        pilot,
+        lambda: (
+            screen.transcript.is_settled
+            and not (screen._dirty_widgets or screen._layout_required or screen._repaint_required)
+        ),
+    )
+    await pilot.pause()
+
+
+async def costs_of(work: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> Costs:
+    """Strips that each part of the screen rendered, and blocks that were drawn anew, for each thing that happens."""
+    strips: Counter[str] = Counter()
+    plain = Widget.render_lines
+
+    def counting(self: Widget, crop: Region) -> list[Strip]:
+        lines = plain(self, crop)
+        if not isinstance(self, ScrollBar):  # a longer session moves its thumb less
+            strips[type(self).__name__] += len(lines)
+        return lines
+
+    path = session_file(work / f"of{count}.jsonl", count)
+    costs: Costs = {}
+    async with chat(work, [], "--session", str(path)) as (pilot, screen, _):
+        await until(pilot, lambda: len(screen.transcript.blocks) == count * 3 // 4)
+        await drawn(pilot, screen)
+        monkeypatch.setattr(Widget, "render_lines", counting)
+        screen.transcript.rendered_blocks = 0
+
+        async def cost(name: str) -> None:
+            await drawn(pilot, screen)
+            costs[name] = {**strips, "blocks": screen.transcript.rendered_blocks}
+            strips.clear()
+            screen.transcript.rendered_blocks = 0
+
+        await cost("nothing")
+        message = AssistantMessage(content=[TextContent(text="")])
+        screen.on_session_event(MessageStart(message))
+        screen.on_session_event(MessageUpdate(message, TextStart(0, message)))
+        await cost("start of an answer")
+        for number in range(5):
+            screen.on_session_event(MessageUpdate(message, TextDelta(0, f"word{number} ", message)))
+            screen.transcript.flush()
+            await cost(f"token {number}")
+        for key in ("a", "b", "backspace"):
+            await pilot.press(key)
+            await cost(f"key {key}")
+        screen.set_focus(screen.transcript)
+        await cost("focus to the transcript")
+        screen.set_focus(screen.prompt)
+        await cost("focus to the prompt")
+        await pilot.press("pageup")
+        await cost("a page up")
+        await pilot.press("pagedown")
+        await cost("a page down")
+        await pilot.resize_terminal(80, 24)
+        await cost("resize")
+        screen.transcript.tick()
+        screen.show_status()
+        await cost("tick")
+        monkeypatch.setattr(Widget, "render_lines", plain)
+    return costs
+
+
+async def test_nothing_that_happens_often_costs_more_in_a_longer_session(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = await costs_of(work, 100, monkeypatch)
+    long = await costs_of(work, 10_000, monkeypatch)
+    assert long == short
+    assert short["nothing"] == {"blocks": 0}
+    for number in range(5):
+        assert short[f"token {number}"] == {"Transcript": 1, "blocks": 1}
+    assert short["key b"] == {"Prompt": 1, "blocks": 0}
+    assert short["focus to the transcript"].get("Transcript", 0) == 0
+    assert short["tick"] == {"blocks": 0}
+
+
+async def test_a_long_session_shows_its_end_first_and_all_of_it_in_order(work: Path) -> None:
+    path = session_file(work / "long.jsonl", 1000)
+    async with chat(work, [], "--session", str(path)) as (pilot, screen, _):
+        transcript = screen.transcript
+        at_once = len(transcript.blocks)
+        assert transcript.is_following
+        await until(pilot, lambda: len(transcript.blocks) == 750)
+        await drawn(pilot, screen)
+        assert at_once <= 750
+        assert transcript.is_following
+        places = [screen.feed.entry_of_block[slot.block.id] for slot in transcript.blocks]
+        assert places == sorted(places)
+        assert transcript.blocks.total_rows == sum(slot.height for slot in transcript.blocks)
+        transcript.go_to_start()
+        await drawn(pilot, screen)
+        first = transcript.row_at(0)
+        assert first is not None
+        assert first.slot is transcript.blocks.first
