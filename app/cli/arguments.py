@@ -86,6 +86,8 @@ def _take(result: Arguments, option: Option, name: str, value: str, has_value: b
         if not waiting or waiting[0] in _BY_NAME or waiting[0] == "--":
             raise UsageError(f"{name} needs a value: {name} {option.value}")
         value = waiting.pop(0)
+    if not value.strip() and not option.may_be_empty:
+        raise UsageError(f"{name} needs a value: {name} {option.value}")
     if option.choices and value not in option.choices:
         raise UsageError(f"{name} {value}: not one of {', '.join(option.choices)}")
     if option.repeat:

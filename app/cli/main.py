@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from app.cli.arguments import Arguments, parse_arguments
+from app.cli.folder import working_folder
 from app.errors import PinyonError, UsageError
 from app.modes.output import complain, drop_output, finished, take_any_text
 
@@ -74,14 +75,6 @@ def _run(argv: list[str]) -> int:
     return _full_screen(arguments, cwd)
 
 
-def working_folder() -> Path:
-    """The present folder. Raises UsageError when it was removed."""
-    try:
-        return Path.cwd()
-    except OSError as error:
-        raise UsageError("the working folder is gone", "Go to one that exists, or use --cwd") from error
-
-
 def _print(arguments: Arguments, cwd: Path) -> int:
     from app.cli.prompt_input import gather_prompt, read_stdin, require_text
 
@@ -121,7 +114,11 @@ def start_options(arguments: Arguments, cwd: Path) -> StartOptions:
     from app.ai.messages import ThinkingLevel
     from app.runtime.opening import StartOptions
 
-    tools = [name.strip() for name in arguments.tools.split(",") if name.strip()] if arguments.tools else None
+    tools = None
+    if arguments.tools is not None:
+        tools = [name.strip() for name in arguments.tools.split(",") if name.strip()]
+        if not tools:
+            raise UsageError(f"--tools {arguments.tools}: names no tool", "For none at all there is --no-tools")
     return StartOptions(
         cwd=cwd,
         provider=arguments.provider,

@@ -10,7 +10,10 @@ COMMANDS = ("sessions", "auth", "export", "extensions", "install", "serve", "acp
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`value` is the name of what follows it (None: a switch), `choices` what that may be."""
+    """`value` is the name of what follows it (None: a switch), `choices` what that may be.
+
+    An empty value mostly comes from an unset variable: taking it for "not given" would hide that.
+    """
 
     names: tuple[str, ...]
     target: str
@@ -18,6 +21,7 @@ class Option:
     value: str | None = None
     choices: tuple[str, ...] = ()
     repeat: bool = False
+    may_be_empty: bool = False
 
 
 OPTIONS = (
@@ -35,9 +39,20 @@ OPTIONS = (
     Option(("--api-key",), "api_key", "the provider's key, for this run", "KEY"),
     Option(("--thinking",), "thinking", "how much the model thinks: " + ", ".join(LEVELS), "LEVEL", LEVELS),
     Option(("--list-models",), "list_models", "list the models that are known, and which can be asked"),
-    Option(("--system-prompt",), "system_prompt", "replace the system prompt (text, or a file's name)", "TEXT"),
     Option(
-        ("--append-system-prompt",), "append_system_prompt", "add to the system prompt (text or file)", "TEXT", (), True
+        ("--system-prompt",),
+        "system_prompt",
+        "replace the system prompt (text, or a file's name)",
+        "TEXT",
+        may_be_empty=True,
+    ),
+    Option(
+        ("--append-system-prompt",),
+        "append_system_prompt",
+        "add to the system prompt (text or file)",
+        "TEXT",
+        repeat=True,
+        may_be_empty=True,
     ),
     Option(("-t", "--tools"), "tools", "only these tools: read,bash,edit,write,grep,find,ls", "LIST"),
     Option(("-nt", "--no-tools"), "no_tools", "no tools at all"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.cli.folder import working_folder
 from app.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def named_file(reference: str) -> Path:
         return path
     from app.session.listing import find_session
 
-    return find_session(reference, str(Path.cwd())).path
+    return find_session(reference, str(working_folder())).path
 
 
 def _inspect(path: Path, as_json: bool) -> int:
@@ -122,7 +123,7 @@ def _doctor(path: Path, out: Path | None, wants_repair: bool, as_json: bool) -> 
 def _import(path: Path, here: bool, as_json: bool) -> int:
     from app.session.importing import import_session
 
-    copy = import_session(path, str(Path.cwd()) if here else None)
+    copy = import_session(path, str(working_folder()) if here else None)
     if as_json:
         _say_json({"path": str(copy)})
     else:
@@ -135,7 +136,7 @@ def _list(asked: _Words, as_json: bool) -> int:
     from app.session.listing import list_sessions
 
     root = pi_root() if "--pi" in asked.flags else None
-    cwd = None if "--all" in asked.flags else str(Path.cwd())
+    cwd = None if "--all" in asked.flags else str(working_folder())
     found = list_sessions(cwd, root)
     result = None
     if asked.search is not None:

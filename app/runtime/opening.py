@@ -19,7 +19,7 @@ from app.config import paths
 from app.config.jsonc import Problem
 from app.config.settings import Settings, load_settings
 from app.config.trust import is_trusted, trust_problems
-from app.errors import PinyonError, SessionBusyError, SessionError, UsageError
+from app.errors import SessionBusyError, SessionError, UsageError
 from app.resources.context_files import ContextFile, load_context_files
 from app.resources.system_prompt import PromptParts, build_system_prompt
 from app.runtime.agent_session import AgentSession, SessionParts
@@ -148,6 +148,11 @@ def _named(reference: str, cwd: str, session_dir: Path | None) -> Found:
         return find_session(reference, cwd, session_dir)
     except SessionError as error:
         raise UsageError(error.message, error.hint) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(
+            f"the session {reference} can't be read: {reason}", "pinyon sessions lists those there are"
+        ) from error
 
 
 def _existing(reference: str, cwd: str, session_dir: Path | None) -> Path:
@@ -219,9 +224,12 @@ def _text_or_file(value: str, cwd: Path) -> str:
     """The content of the file that `value` names, else `value` itself (spec core §7.1)."""
     try:
         path = cwd / Path(value).expanduser()
-        if "\n" not in value and path.is_file():
-            return path.read_text("utf-8", "replace")
-    except (OSError, ValueError, RuntimeError) as error:
-        if isinstance(error, PermissionError):
-            raise PinyonError(f"the prompt file {value} can't be read: {error.strerror}") from error
-    return value
+        is_file = "\n" not in value and path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return value  # too long for a name, or no name at all
+    if not is_file:
+        return value
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"the prompt file {value} can't be read: {error.strerror}", "Check it") from error

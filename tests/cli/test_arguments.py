@@ -41,6 +41,8 @@ def test_a_first_positional_that_is_a_command_is_that_command(word: str) -> None
         (["--model"], "needs a value"),
         (["--model", "-p"], "needs a value"),
         (["--print=yes"], "takes no value"),
+        (["--model", ""], "needs a value"),
+        (["--session-dir="], "needs a value"),
         (["--mode", "rpg"], "text, json"),
         (["--thinking", "lots"], "minimal"),
         (["-c", "--session", "x"], "don't go together"),

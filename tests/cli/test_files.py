@@ -129,6 +129,9 @@ def test_a_removed_working_folder_is_a_usage_error(pinyon: Program, tmp_path: Pa
     ended = pinyon.run("-p", "hello", cwd=gone, before=f"os.rmdir({str(gone)!r})")
     assert (ended.code, ended.out) == (2, "")
     assert "folder is gone" in ended.complaint()
+    gone.mkdir()
+    ended = pinyon.run("sessions", cwd=gone, before=f"os.rmdir({str(gone)!r})")
+    assert (ended.code, "folder is gone" in ended.complaint()) == (2, True)
     assert pinyon.run("--cwd", str(tmp_path), "-p", "list the files here", cwd=tmp_path).code == 0
 
 
@@ -245,3 +248,22 @@ def test_argument_bytes_that_are_no_utf8_are_no_crash(pinyon: Program, asked: Pr
     process = pinyon.start("-p", os.fsdecode(b"what is \xff\xfe here"))
     assert pinyon.end(process).code == 0
     assert len(pinyon.messages()) == 2
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "x" * 300])
+def test_a_name_too_long_for_the_system_is_told_in_one_line(name: str, pinyon: Program) -> None:
+    for argv in (["--session", f"{name}.jsonl"], ["--cwd", name], [f"@{name}"], ["--session-dir", name]):
+        ended = pinyon.run(*argv, "-p", "hello")
+        assert ended.code in (1, 2)
+        assert "too long" in ended.complaint().lower()
+
+
+def test_a_long_system_prompt_is_no_file_name(pinyon: Program, asked: Provider) -> None:
+    asked.play(says("ok"))
+    assert pinyon.run("--system-prompt", "be kind " * 1000, "-p", "hello").code == 0
+    assert "be kind be kind" in str(asked.requests[0]["messages"][0])
+
+
+def test_a_device_without_an_end_as_a_file_is_refused(pinyon: Program) -> None:
+    ended = pinyon.run("@/dev/zero", "-p", "what is it?")
+    assert (ended.code, "larger than" in ended.complaint()) == (2, True)

@@ -35,6 +35,7 @@ def test_all_seven_tools_are_offered_by_default_some_by_name_or_none(pinyon: Pro
     assert sorted(every) == ["bash", "edit", "find", "grep", "ls", "read", "write"]
     assert some == ["grep", "read"]
     assert none == []
+    assert pinyon.run("--tools", " , ", "-p", "hello").code == 2
     ended = pinyon.run("--tools", "read,fly", "-p", "hello")
     assert ended.code == 2
     assert "'fly'" in ended.complaint()
