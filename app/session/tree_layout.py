@@ -306,6 +306,8 @@ class TreeLayout:
                 self.folded.discard(row.column.lane.entries[row.first].id)
             elif row.kind == "run" and is_tool_work(target):
                 self.open_runs.add(row.column.lane.entries[row.first].id)
+                if row.is_head:
+                    self.opened.add(row.column.lane.key)
             else:
                 return
             self._build()

@@ -48,23 +48,14 @@ class Side(Vertical):
         self.tip = tip
         self.entries = entries
         self.is_current = is_current
-        self._heading = title
-        self.feed: TranscriptFeed
+        self.bar = FiguresBar(title)
+        self.transcript = Transcript()
+        self.feed = TranscriptFeed(self.transcript)
 
     def compose(self) -> ComposeResult:
         """Words over transcript."""
-        yield FiguresBar(self._heading)
-        yield Transcript()
-
-    @property
-    def bar(self) -> FiguresBar:
-        """The words."""
-        return self.query_one(FiguresBar)
-
-    @property
-    def transcript(self) -> Transcript:
-        """The transcript."""
-        return self.query_one(Transcript)
+        yield self.bar
+        yield self.transcript
 
     def cursor_entry(self) -> str | None:
         """The entry of the block under the cursor, else the branch's first."""
@@ -132,9 +123,11 @@ class CompareScreen(Screen[TreeChoice | None]):
         yield HintBar(HINTS, "esc back")
 
     def on_mount(self) -> None:
-        """Show both sides as they are read."""
+        """Show both sides as they are read, once they are laid out."""
+        self.call_after_refresh(self._read_sides)
+
+    def _read_sides(self) -> None:
         for side in self.sides:
-            side.feed = TranscriptFeed(side.transcript)
             begin(self, partial(self._fill, side), "fill")
         self._activate(self.active)
 
