@@ -14,6 +14,7 @@ from textual.binding import BindingType
 
 from app.config.paths import stylesheet
 from app.tui.squeeze import thrifty
+from app.tui.keymap import teach_legacy_keys
 from app.tui.themes import choose_theme, register_themes, theme_variable_defaults
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class PinyonApp(App[None]):
         self.resume_id: str | None = None
         super().__init__()
         register_themes(self)
+        teach_legacy_keys()
         self.theme = choose_theme(face.theme, known=set(self.available_themes))
         self.animation_level = "none"
 

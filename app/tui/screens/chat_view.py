@@ -37,6 +37,7 @@ class ChatView(KeysFirst):
     """Header, transcript, queue, prompt, footer; one `match` over the session's events."""
 
     AUTO_FOCUS = "Prompt"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (10, "-high")]
     transcript = getters.query_one("#transcript", Transcript)
     prompt = getters.query_one(Prompt)
     prompt_area = getters.query_one("#prompt-area", PromptArea)
@@ -236,7 +237,8 @@ class ChatView(KeysFirst):
         self.show_status()
 
     def load_overrides(self) -> None:
-        """The user's keys; problems are told once."""
+        """The user's keys and earlier prompts; problems are told once. For a thread."""
+        self.prompt.prompt_history.load()
         overrides, problems = keymap.load_keybindings(paths.config_dir())
         self.app.call_from_thread(partial(self._use_overrides, overrides, problems))
 
