@@ -6,7 +6,7 @@ It takes every key it knows in the order they were typed, and posts what only a 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,32 +17,17 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from renderers.text import cell_width, cut_cells, humanise, humanise_bytes, one_line
-from widgets.prompt_keys import KeyAction, normalise_key
+from widgets.prompt_keys import normalise_key
 from widgets.repaint import ChangedCellsOnly
+from widgets.session_keys import IN_FIELD, session_key_table
 from widgets.session_rows import SessionRow, title_of
 from widgets.tree_field import LineField
 
 if TYPE_CHECKING:
     from textual import events
 
-SESSIONS_ACTIONS: tuple[KeyAction, ...] = (
-    KeyAction("sessions.open", ("enter",), "Open the session, at the hit"),
-    KeyAction("sessions.search", ("slash",), "Search in all sessions"),
-    KeyAction("sessions.rename", ("r",), "Rename"),
-    KeyAction("sessions.delete", ("x", "delete"), "Move to the trash"),
-    KeyAction("sessions.undo", ("u",), "Bring back what was moved to the trash"),
-    KeyAction("sessions.pin", ("p",), "Pin, or take the pin away"),
-    KeyAction("sessions.all", ("ctrl+a",), "This folder's sessions, or all projects'"),
-    KeyAction("sessions.close", ("escape", "ctrl+c", "ctrl+s", "q"), "Close"),
-)
 _CURSOR = Style(reverse=True)
-_ASKS = {
-    "enter": "open", "r": "rename", "x": "delete", "delete": "delete", "u": "undo", "p": "pin", "ctrl+a": "all",
-    "ctrl+c": "close", "ctrl+s": "close", "q": "close",
-}  # fmt: skip
-_FIELD_ASKS = {"enter": "open", "ctrl+a": "all", "ctrl+c": "close", "ctrl+s": "close"}
-_MOVES = {"up": -1, "down": 1, "home": -1_000_000, "end": 1_000_000}
-_LIST_MOVES = {**_MOVES, "k": -1, "j": 1, "g": -1_000_000, "G": 1_000_000}
+_FAR = 1_000_000
 
 
 def age(ms: int, now_ms: int) -> str:
@@ -94,6 +79,7 @@ class SessionList(ChangedCellsOnly, Widget, can_focus=True):
         self.is_searching = False
         self.drawn_rows = 0
         """How many rows were drawn: what the growth tests count."""
+        self._keys = session_key_table()
         self._field = LineField(query)
         self._place: dict[str, int] = {}
         self._first = 0
@@ -156,35 +142,41 @@ class SessionList(ChangedCellsOnly, Widget, can_focus=True):
 
     # -- keys and mouse
 
+    def use_keys(self, overrides: Mapping[str, Sequence[str]]) -> None:
+        """Bind actions of `SESSIONS_ACTIONS` to other keys."""
+        self._keys = session_key_table(overrides)
+
     async def _on_key(self, event: events.Key) -> None:
         key = normalise_key(event.key)
-        page = max(1, self._room - 1)
-        moves = {**(_MOVES if self.is_searching else _LIST_MOVES), "pageup": -page, "pagedown": page}
-        if self.is_searching and key in ("home", "end"):
-            del moves[key]
-        asks = _FIELD_ASKS if self.is_searching else _ASKS
-        if key in moves:
-            self.move(moves[key])
-        elif key in asks:
-            self.post_message(self.Asked(asks[key], self.selected))
-        elif key == "escape":
-            self._leave()
-        elif key in ("tab", "shift+tab"):
-            if self.is_searching:
-                self._search_mode(False)
-            else:
-                self.move_project(1 if key == "tab" else -1)
-        elif self.is_searching:
+        action = self._keys.get(key, "")
+        if self.is_searching and (event.is_printable or action not in IN_FIELD):
             before = self._field.text
             if not self._field.press(key, event.character if event.is_printable else None):
                 return
             self._field_changed(before)
-        elif event.character == "/":
-            self._search_mode(True)
+        elif action:
+            self._act(action.removeprefix("sessions."))
         else:
             return
         event.stop()
         event.prevent_default()
+
+    def _act(self, name: str) -> None:
+        page = max(1, self._room - 1)
+        moves = {"up": -1, "down": 1, "page_up": -page, "page_down": page, "top": -_FAR, "bottom": _FAR}
+        match name:
+            case "next_project" if self.is_searching:
+                self._search_mode(False)
+            case "next_project" | "previous_project":
+                self.move_project(1 if name == "next_project" else -1)
+            case "search":
+                self._search_mode(True)
+            case "leave":
+                self._leave()
+            case _ if name in moves:
+                self.move(moves[name])
+            case _:
+                self.post_message(self.Asked(name, self.selected))
 
     def _on_paste(self, event: events.Paste) -> None:
         event.stop()

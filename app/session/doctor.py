@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.errors import NotASessionError, SessionError
-from app.session.entries import VERSION, RawEntry, as_id, is_header, is_own, lenient_ms
+from app.session.entries import VERSION, as_id, is_header, is_own, lenient_ms
 from app.session.index import parse_line, salvage
 from app.session.lines import encode, write_file
 from app.session.log import SessionLog
@@ -29,7 +31,8 @@ class Finding:
 
 @dataclass(slots=True)
 class _Seen:
-    first: dict[str, tuple[int, RawEntry]] = field(default_factory=dict)
+    # line, a digest of the content, whether it is ours: a file may be larger than the memory
+    first: dict[str, tuple[int, bytes, bool]] = field(default_factory=dict)
     parents: list[tuple[int, str, str]] = field(default_factory=list)
     version: int = VERSION
     has_header: bool = False
@@ -59,7 +62,7 @@ def examine(path: Path) -> list[Finding]:
             found.append(
                 Finding(number, f"entry {entry_id}: its parent {parent_id} is not in the file: shown as a root")
             )
-        elif entry_id in roots and not is_own(seen.first[parent_id][1]):
+        elif entry_id in roots and not seen.first[parent_id][2]:
             found.append(Finding(number, f"entry {entry_id} stands in a ring of parents, which is cut here"))
         elif seen.first[parent_id][0] > number:
             found.append(Finding(number, f"entry {entry_id} stands before its parent {parent_id}"))
@@ -145,17 +148,24 @@ def _value(raw: object, number: int, seen: _Seen) -> Iterator[Finding]:
         if seen.version > 1:
             yield Finding(number, f"a {raw['type']} entry without an id")
         return
+    digest = _digest(raw)
     if entry_id in seen.first:
-        line, twin = seen.first[entry_id]
-        yield Finding(
-            number, f"entry {entry_id} stands in line {line} already" + ("" if twin == raw else ", with other content")
-        )
+        line, content, _ = seen.first[entry_id]
+        other = "" if content == digest else ", with other content"
+        yield Finding(number, f"entry {entry_id} stands in line {line} already{other}")
         return
-    seen.first[entry_id] = number, raw
+    seen.first[entry_id] = number, digest, is_own(raw)
     if (parent_id := as_id(raw.get("parentId"))) is not None:
         seen.parents.append((number, entry_id, parent_id))
     if seen.version > 1 and lenient_ms(raw.get("timestamp"), -1) < 0:
         yield Finding(number, f"entry {entry_id} has no readable time")
+
+
+def _digest(raw: object) -> bytes:
+    try:
+        return hashlib.sha256(json.dumps(raw, sort_keys=True).encode("ascii")).digest()
+    except RecursionError:
+        return b""
 
 
 def repair(path: Path, out: Path | None = None) -> Path:

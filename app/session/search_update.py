@@ -74,7 +74,7 @@ def take_in(connection: sqlite3.Connection, path: Path, stop: Stop) -> bool:
             return False
         connection.execute("BEGIN IMMEDIATE")
         try:
-            is_done = _take_chunk(connection, path)
+            is_done = _take_chunk(connection, path, stop)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -84,7 +84,7 @@ def take_in(connection: sqlite3.Connection, path: Path, stop: Stop) -> bool:
             return True
 
 
-def _take_chunk(connection: sqlite3.Connection, path: Path) -> bool:
+def _take_chunk(connection: sqlite3.Connection, path: Path, stop: Stop) -> bool:
     """Go on where the index stands, which another process may have moved; True at the end of the file."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM sessions WHERE path = ?", (str(path),)).fetchone()
     known = _Row(*row) if row is not None else None
@@ -105,7 +105,7 @@ def _take_chunk(connection: sqlite3.Connection, path: Path) -> bool:
                     if piece is not None:
                         writer.add(piece)
                     known.done = end
-                    if writer.chars >= _CHUNK_CHARS:
+                    if writer.chars >= _CHUNK_CHARS or stop():
                         _note(connection, known, stream.fileno(), None)
                         return False
             except OddFileError:

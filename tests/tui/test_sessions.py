@@ -356,6 +356,25 @@ async def test_a_search_index_that_can_not_be_kept_is_told_and_names_still_work(
         assert "write docs" in kit.shown()
 
 
+async def test_every_action_can_have_another_key(work: Path, folder: Path) -> None:
+    async with opened(work) as kit:
+        kit.list.use_keys({"sessions.pin": ("f5",), "sessions.rename": ()})
+        await kit.press("p", "r")
+        assert isinstance(kit.app.screen, SessionsScreen)
+        await kit.press("f5")
+        await kit.until(lambda: "is pinned" in kit.foot())
+
+
+async def test_tab_walks_the_projects(work: Path, folder: Path) -> None:
+    async with opened(work) as kit:
+        await kit.press("ctrl+a", "home")
+        chosen = []
+        for key in ("tab", "tab", "shift+tab"):
+            await kit.press(key)
+            chosen.append(Path(kit.list.selected).stem)
+        assert chosen == ["two", "two", "far"]
+
+
 def test_ages_are_short() -> None:
     minute = 60_000
     steps = (0, 5, 59, 60, 1_439, 1_440, 10_080, 43_200, 525_600)

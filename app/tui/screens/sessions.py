@@ -6,7 +6,7 @@ Its result says what to open and where (`SessionChoice`), None when it was close
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -111,11 +111,13 @@ class SessionsScreen(SessionsActions):
         query: str = "",
         root: Path | None = None,
         index: SearchIndex | None = None,
+        keys: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         super().__init__(cwd, session)
         self._root = root or default_root()
         self._index = index or SearchIndex(root=root)
         self._list = SessionList(query=query, current=str(self.current or ""), id="session-list")
+        self._list.use_keys(keys or {})
         self._title, self._foot = SessionsBar(id="sessions-title"), SessionsBar(id="sessions-foot")
         self._preview = Static(id="session-preview", markup=False)
         self._previews: dict[str, Preview] = {}
