@@ -20,7 +20,8 @@ from app.tui.screens.sessions import SessionChoice, SessionsScreen
 from app.tui.themes import DARK, register_themes, theme_variable_defaults
 from tests.session.sessions_kit import said, tool_said, write_session
 from widgets.dialogs import ChoiceScreen
-from widgets.session_list import SessionList, age
+from widgets.session_list import SessionList
+from widgets.session_rows_view import age
 from widgets.text_input import TextInputScreen
 
 pytestmark = pytest.mark.anyio
