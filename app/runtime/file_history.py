@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from app.errors import SessionError
 from app.runtime.file_places import NO_FILES, FilePlaces
 from app.runtime.file_project import ProjectFiles, Usage
 from app.runtime.file_recorder import FileRecorder
-from app.session.snapshots.model import Manifest, SnapshotError, differences
+from app.session.snapshots.model import Difference, Manifest, SnapshotError, differences
 from app.session.snapshots.tracker import Limits
 
 if TYPE_CHECKING:
@@ -140,6 +141,15 @@ class FileHistory:
         now, tracker = await self.files_now(), self._files.tracker()
         return await self._files.run(lambda _: plan_take(tracker, now, base_files, their_files, paths))
 
+    async def plan_changes(self, plan: RestorePlan) -> list[FileChange]:
+        """What a plan would do to each of its paths, with line counts."""
+        from app.session.snapshots.compare import describe
+
+        packs = self._files.packs
+        made = {file.path: file.content for file in plan.files if file.content is not None}
+        found = [Difference(file.path, file.old, file.new) for file in plan.files]
+        return await self._files.run(lambda _: describe(packs, found, made))
+
     async def plan_diff(self, plan: RestorePlan, path: str) -> str:
         """What a plan would do to one path, as diff rows: from the present file to what it becomes."""
         from app.session.snapshots.compare import content_of, content_rows, diff_rows
@@ -158,13 +168,18 @@ class FileHistory:
 
         if self._session.agent.state.is_streaming:
             raise SnapshotError("files are not restored while a turn runs", "Stop it first with escape")
+        if self._session.session.is_read_only:
+            raise SnapshotError("this session is open to look at only: it can't note what is restored")
         tracker = self._files.tracker()
         with anyio.CancelScope(shield=True):  # what was begun is finished and noted
             try:
                 done = await anyio.to_thread.run_sync(apply, tracker, plan)
             except OSError as error:
                 raise SnapshotError(f"the files can't be restored: {error.strerror or error}") from error
-            await self.recorder.note(plan.purpose, done.after, done.before.id)
+            try:
+                await self.recorder.note(plan.purpose, done.after, done.before.id)
+            except SessionError as error:
+                raise SnapshotError(f"{done.summary}, but the session could not note it: {error.message}") from error
         return done
 
     # -- inside ---------------------------------------------------------------------------------------------------

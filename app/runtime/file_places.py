@@ -35,6 +35,17 @@ class Place:
     previous_id: str | None = None
     undo_id: str | None = None
     counts: Mapping[str, int] | None = None
+    timestamp: str = ""
+
+    def was_there_for(self, child: IndexEntry) -> bool:
+        """Whether it was taken before the entry was appended to its parent.
+
+        A branch that was copied into another file has all snapshots of an entry before the next entry; there the time
+        tells whether a restore came later.
+        """
+        if self.order > child.place:
+            return False
+        return self.phase in ("before", "after") or self.timestamp <= child.timestamp
 
     @staticmethod
     def data(
@@ -119,15 +130,14 @@ class FilePlaces:
         """What held when the entry was appended: the newest earlier snapshot at the nearest entry above."""
         self._read()
         tree = self._session.tree
-        order = tree.get(entry_id).place
-        node = tree.parent_id(entry_id)
+        child, node = tree.get(entry_id), tree.parent_id(entry_id)
         while True:
-            here = [place for place in self._at.get(node, ()) if place.order < order]
+            here = [place for place in self._at.get(node, ()) if place.was_there_for(child)]
             if here:
                 return here[-1]
             if node is None or not self._at:
                 return None
-            order, node = tree.get(node).place, tree.parent_id(node)
+            child, node = tree.get(node), tree.parent_id(node)
 
     def outside_changes(self, since: int) -> list[tuple[str, str]]:
         """(older, newer) manifest ids around each change that no turn made, after the file position `since`."""
@@ -185,4 +195,5 @@ class FilePlaces:
             previous if isinstance(previous, str) else None,
             undo if isinstance(undo, str) else None,
             {str(k): v for k, v in counts.items() if isinstance(v, int)} if isinstance(counts, dict) else None,
+            entry.timestamp,
         )

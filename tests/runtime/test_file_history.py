@@ -19,6 +19,8 @@ from app.config import paths
 from app.runtime.agent_session import AgentSession
 from app.runtime.events import SessionNote
 from app.runtime.file_history import FileHistory
+from app.runtime.file_places import FilePlaces
+from app.session.forks import clone
 from app.session.snapshots.model import SnapshotError
 from tests.runtime.support import scripted_session
 
@@ -187,6 +189,7 @@ async def test_three_branches_compare_restore_undo_take(work: Path) -> None:
         taken = await files.take(left)
         assert [(f.path, f.is_merged) for f in taken.files] == [("a", True)]
         assert "+1 one" in await files.plan_diff(taken, "a")
+        assert [(c.path, c.added, c.removed) for c in await files.plan_changes(taken)] == [("a", 1, 1)]
         await files.apply(taken)
         assert text(work)["a"] == "one\n2\n3\n4\nfive\n"
         await files.apply(await files.preview_undo())
@@ -252,6 +255,40 @@ async def test_a_session_opened_again_knows_its_files(work: Path) -> None:
         assert [f.path for f in plan.files] == ["a"]
         await files.apply(plan)
     assert text(work) == {"a": "1"}
+
+
+async def test_a_clone_of_a_branch_keeps_its_files_and_not_a_restore_that_came_later(work: Path) -> None:
+    script = [writes(("a", "1")), "one", writes(("a", "2")), "two", "three"]
+    async with with_files(work, script) as (session, files):
+        await session.prompt("first")
+        fork = session.session.leaf_id
+        await session.prompt("second")
+        tip = session.session.leaf_id
+        assert tip is not None
+        await session.session.move_leaf(None)
+        session.load_context()
+        await session.session.move_leaf(fork)
+        await files.apply(await files.preview(None))
+        await session.session.move_leaf(tip)
+        copy = await clone(session.session)
+        places = FilePlaces(copy)
+        for entry in copy.tree.branch(tip):
+            one, other = files.places.at(entry.id), places.at(entry.id)
+            assert one is not None
+            assert other is not None
+            assert one.manifest_id == other.manifest_id
+        await copy.close()
+
+
+async def test_warming_up_leaves_nothing_to_read_for_the_first_turn(work: Path) -> None:
+    (work / "a").write_text("1")
+    async with with_files(work, [writes(("a", "2")), "done"]) as (session, files):
+        await files.warm()
+        assert session.session.path is None or not session.session.path.exists()
+        usage = await files.usage()
+        assert 0 < usage.total_bytes < usage.limits.max_total_bytes
+        await session.prompt("go")
+        assert [one["phase"] for one in snapshots(session)] == ["before", "after"]
 
 
 async def test_files_are_not_restored_while_a_turn_runs(work: Path) -> None:

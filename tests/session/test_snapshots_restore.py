@@ -225,7 +225,7 @@ def fill(root: Path, tree: dict[str, tuple[str | bytes, int]], *, swap: bool) ->
     write(root, entries)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(steps=st.lists(st.tuples(TREES, st.booleans()), min_size=2, max_size=5), data=st.data())
 def test_restoring_any_tree_from_any_other_gives_it_exactly(
     steps: list[tuple[dict[str, tuple[str | bytes, int]], bool]], data: st.DataObject

@@ -70,7 +70,7 @@ def test_a_watched_tree_is_known_after_any_mixture_of_changes(trusted: bool, mon
             pytest.skip("no watch here")
         monkeypatch.setattr(scan, "SETTLED_AFTER_NS", -(10**15))
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(seed=st.integers(0, 2**32))
     def check(seed: int) -> None:
         chance = random.Random(seed)

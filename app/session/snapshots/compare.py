@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.session.snapshots.model import ChangeKind, Difference, FileState, Manifest, SnapshotError, differences
@@ -44,9 +44,12 @@ def as_text(content: bytes) -> str | None:
         return None
 
 
-def describe(packs: Packs, found: Iterable[Difference]) -> list[FileChange]:
-    """Each difference with its line counts. Reads the contents: call it in a thread. Never raises for lost ones."""
-    return [_describe(packs, one) for one in found]
+def describe(packs: Packs, found: Iterable[Difference], made: Mapping[str, bytes] | None = None) -> list[FileChange]:
+    """Each difference with its line counts. Reads the contents: call it in a thread. Never raises for lost ones.
+
+    `made` has new contents by path that no snapshot holds yet (what a merge would write).
+    """
+    return [_describe(packs, one, (made or {}).get(one.path)) for one in found]
 
 
 def changes(packs: Packs, old: Manifest, new: Manifest) -> list[FileChange]:
@@ -76,12 +79,13 @@ def content_rows(before: bytes, after: bytes) -> str:
     return unified_rows(old_text, new_text)[0]
 
 
-def _describe(packs: Packs, one: Difference) -> FileChange:
+def _describe(packs: Packs, one: Difference, made: bytes | None) -> FileChange:
     note = _note(one.old, one.new)
     if one.old is not None and one.new is not None and one.old.digest == one.new.digest:
         return FileChange(one.path, one.kind, note=note)
     try:
-        before, after = content_of(packs, one.old), content_of(packs, one.new)
+        before = content_of(packs, one.old)
+        after = made if made is not None else content_of(packs, one.new)
     except SnapshotError as error:
         return FileChange(one.path, one.kind, note=f"not kept: {error}")
     old_text, new_text = as_text(before), as_text(after)

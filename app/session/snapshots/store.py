@@ -11,16 +11,19 @@ import json
 import os
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from app.config.paths import ensure_private_dir
 from app.session.snapshots.model import FileState, Manifest, SnapshotError
 from app.session.snapshots.packs import LEVEL, Packs, PackWriter, open_private, publish
 
 MAX_CHAIN = 64
+_WHOLE: dict[str, object] = {"base": None, "depth": 0}
 KEPT_IN_MEMORY = 6
 
 
@@ -77,22 +80,22 @@ class SnapshotStore:
         if base is not None and len(changes) * 4 <= len(manifest.files) and self.has_manifest(base.id):
             depth = self._depth(base.id) + 1
         if base is not None and 0 < depth <= MAX_CHAIN:
-            record: dict[str, object] = {
+            head: Mapping[str, object] = {
                 "base": base.id,
                 "depth": depth,
-                "set": {name: list(state) for name, state in changes.items() if state is not None},
-                "gone": [name for name, state in changes.items() if state is None],
+                "gone": [name for name, new in changes.items() if new is None],
             }
+            put: Mapping[str, FileState] = {name: new for name, new in changes.items() if new is not None}
         else:
-            depth, record = 0, _whole(manifest)
+            depth, head, put = 0, _WHOLE, manifest.files
         self._depths[manifest.id] = depth
-        self.written_bytes += write_record(path, record)
+        self.written_bytes += write_record(path, head, put)
 
     def rewrite_whole(self, manifest: Manifest) -> None:
         """Store a kept manifest without its base, its age as it was. Raises OSError."""
         path = self._path(manifest.id)
         status = path.stat()
-        write_record(path, _whole(manifest))
+        write_record(path, _WHOLE, manifest.files)
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
     def load(self, manifest_id: str) -> Manifest:
@@ -130,14 +133,12 @@ class SnapshotStore:
     def record(self, manifest_id: str) -> dict[str, object]:
         """A manifest as stored. Raises SnapshotError."""
         try:
-            record = json.loads(zlib.decompress(self._path(manifest_id).read_bytes()))
+            head, items = read_record(self._path(manifest_id))
         except FileNotFoundError as error:
             raise SnapshotError("the snapshot is no longer kept (old ones are pruned)") from error
         except (OSError, ValueError, zlib.error) as error:
             raise SnapshotError(f"the snapshot can't be read: {error}") from error
-        if not isinstance(record, dict) or not isinstance(record.get("set"), dict):
-            raise SnapshotError("the snapshot is damaged: it holds no files")
-        return record
+        return {**head, "set": items}
 
     def forget(self) -> None:
         """Forget what is remembered of the disk (after pruning)."""
@@ -206,15 +207,29 @@ def lock(folder: Path, *, exclusive: bool = False) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def _whole(manifest: Manifest) -> dict[str, object]:
-    return {"base": None, "depth": 0, "set": {name: list(state) for name, state in manifest.files.items()}}
+def write_record(path: Path, head: Mapping[str, object], items: Mapping[str, Sequence[object]]) -> int:
+    """Write a head and items as compressed lines of JSON at one stroke; gives the bytes. Raises OSError.
 
-
-def write_record(path: Path, record: object) -> int:
-    """Write an object as compressed JSON at one stroke; gives its bytes. Raises OSError."""
-    data = zlib.compress(json.dumps(record, separators=(",", ":")).encode(), LEVEL)
+    In lines of 500 items, since json holds the interpreter until it is done: 45 ms for 20,000 at once.
+    """
+    lines = [json.dumps(head)]
+    rows = iter(items.items())
+    while part := dict(islice(rows, 500)):
+        lines.append(json.dumps(part, separators=(",", ":")))
+    data = zlib.compress("\n".join(lines).encode(), LEVEL)
     write_whole(path, data)
     return len(data)
+
+
+def read_record(path: Path) -> tuple[dict[str, object], dict[str, list[Any]]]:
+    """What `write_record` wrote. Raises OSError, ValueError, zlib.error."""
+    head, *parts = (json.loads(line) for line in zlib.decompress(path.read_bytes()).split(b"\n"))
+    if not isinstance(head, dict) or not all(isinstance(part, dict) for part in parts):
+        raise ValueError("it is damaged")
+    items: dict[str, list[Any]] = {}
+    for part in parts:
+        items.update(part)
+    return head, items
 
 
 def write_whole(path: Path, data: bytes) -> None:

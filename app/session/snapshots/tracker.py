@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import threading
@@ -16,7 +15,7 @@ from app.session.snapshots import model
 from app.session.snapshots.model import FileState, Manifest, SnapshotError, not_covered
 from app.session.snapshots.prune import prune
 from app.session.snapshots.scan import Key, Scan, Scanner, is_settled, key_of
-from app.session.snapshots.store import Saving, SnapshotStore, project_store, write_record
+from app.session.snapshots.store import Saving, SnapshotStore, project_store, read_record, write_record
 
 FULL_SCAN_EVERY_S = 300
 PRUNE_EVERY_BYTES = 16 * 1024 * 1024
@@ -227,7 +226,7 @@ class Tracker:
     def _read_index(self) -> None:
         """Take over what an earlier process knew; a damaged index only costs time."""
         try:
-            rows = json.loads(zlib.decompress(self._index_path().read_bytes()))
+            _, rows = read_record(self._index_path())
             self._known = {path: (Key(*row[:4]), FileState(*row[4:])) for path, row in rows.items()}
         except (OSError, ValueError, TypeError, AttributeError, zlib.error):
             self._known = {}
@@ -235,7 +234,7 @@ class Tracker:
     def _write_index(self) -> None:
         rows = {path: [*key, *state] for path, (key, state) in self._known.items()}
         try:
-            write_record(self._index_path(), rows)
+            write_record(self._index_path(), {}, rows)
             self._unwritten = 0
         except OSError:
             pass
