@@ -95,10 +95,13 @@ class FilePlaces:
         """
         here = self._here(entry_id)
         after = [place for place in here if place.phase == "after"]
-        before = [place for place in here if place.phase == "before"]
-        told = after[:1] or before[:1]
-        if told:
-            return told[0]
+        if after:
+            return after[0]
+        if entry_id is not None and self._session.tree.get(entry_id).calls:
+            # the one before its own calls; elsewhere a `before` tells what a later command found, not what this left
+            before = next((place for place in here if place.phase == "before"), None)
+            if before is not None:
+                return before
         return (self._above(entry_id) if entry_id is not None else None) or self._first_below(entry_id)
 
     def at_leaf(self) -> Place | None:

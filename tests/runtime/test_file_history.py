@@ -246,6 +246,24 @@ async def test_the_users_own_command_is_kept_with_its_message(work: Path) -> Non
         assert [c.path for c in await files.changes_between(before, session.session.leaf_id)] == ["a"]
 
 
+async def test_a_command_at_an_older_entry_does_not_change_what_that_entry_left(work: Path) -> None:
+    async with with_files(work, [writes(("a", "1")), "one", writes(("a", "2")), "two"]) as (session, files):
+        await session.prompt("first")
+        older = session.session.leaf_id
+        then = await files.files_at(older)
+        await session.prompt("second")
+        await session.session.move_leaf(older)
+        async with files.command():
+            await session.bash.run("true", False)
+        now = await files.files_at(older)
+        assert now is not None
+        assert then is not None
+        assert now.id == then.id
+        after_command = await files.files_at(session.session.leaf_id)
+        assert after_command is not None
+        assert after_command.id != then.id, "the files were not restored when the leaf moved"
+
+
 async def test_a_session_opened_again_knows_its_files(work: Path) -> None:
     (work / "a").write_text("1")
     async with with_files(work, [writes(("a", "2")), "done"]) as (session, _):
