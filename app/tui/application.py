@@ -13,7 +13,7 @@ from textual.app import App
 from textual.binding import BindingType
 
 from app.config.paths import stylesheet
-from app.tui.squeeze import thrifty
+from app.tui.driver import well_behaved
 from app.tui.keymap import teach_legacy_keys
 from app.tui.themes import choose_theme, register_themes, theme_variable_defaults
 
@@ -47,9 +47,9 @@ class PinyonApp(App[None]):
         self.animation_level = "none"
 
     def get_driver_class(self) -> type[Driver]:
-        """The driver of this platform, its output squeezed; one that the environment names is left as it is."""
+        """The driver of this platform with our manners; one that the environment names is left as it is."""
         driver = super().get_driver_class()
-        return driver if constants.DRIVER else thrifty(driver)
+        return driver if constants.DRIVER else well_behaved(driver)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our colour tokens, for themes that don't define them."""

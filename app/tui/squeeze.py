@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from textual.driver import Driver
+from typing import NamedTuple
 
 _SGR = re.compile(r"\x1b\[([0-9;]*)m")
 _PLACE = re.compile(r"\x1b\[[0-9;]*H|\x1b\[\?2026[hl]|[\r\n]")
@@ -45,16 +42,6 @@ def squeezed(data: str) -> str:
         return _squeeze(data)
     except UnknownCodeError:
         return data
-
-
-def thrifty(driver: type[Driver]) -> type[Driver]:
-    """A driver class like this one that squeezes what it writes."""
-
-    class ThriftyDriver(driver):  # type: ignore[misc, valid-type]
-        def write(self, data: str) -> None:
-            super().write(squeezed(data))
-
-    return ThriftyDriver
 
 
 def _squeeze(data: str) -> str:

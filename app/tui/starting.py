@@ -53,12 +53,20 @@ def run_full_screen(arguments: Arguments, cwd: Path) -> int:
     finally:
         code = app.return_code or 0
     if app.resume_id and sys.stdout is not None:
-        try:
+        with suppress(OSError, ValueError):
             sys.stdout.write(f"To come back:\npinyon --session {app.resume_id}\n")
-            sys.stdout.flush()
-        except (OSError, ValueError):
-            pass
+    _flush()
     return app.exit_code or code
+
+
+def _flush() -> None:
+    """Write what is buffered. Where the terminal is gone it goes nowhere: Python would make the exit code 120 of it."""
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def settle_memory() -> None:

@@ -76,17 +76,25 @@ def test_stopping_gives_the_terminal_to_the_shell_and_going_on_takes_it_again(wa
         assert terminal.is_put_back()
 
 
-@pytest.mark.parametrize("ignored", ["", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)"])
-def test_a_terminal_that_is_gone_ends_the_program(ignored: str, work: Path) -> None:
-    with Terminal(work, before=ignored) as terminal:
-        terminal.wait_for(READY)
+IGNORE_HANGUP = "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+WRITE_MUCH = (
+    "import app.tui.screens.chat as chat\n"
+    "chat.ChatScreen.load_overrides = lambda self: self.app.call_from_thread(\n"
+    "    lambda: self.set_interval(0.005, lambda: self.note('more and more')))\n"
+)
+
+
+@pytest.mark.parametrize("hangup", ["", IGNORE_HANGUP], ids=["told", "not told"])
+@pytest.mark.parametrize("writing", ["", WRITE_MUCH], ids=["idle", "writing"])
+def test_a_terminal_that_is_gone_ends_the_program(writing: str, hangup: str, work: Path) -> None:
+    with Terminal(work, before=hangup + writing) as terminal:
+        terminal.wait_for("more and more" if writing else READY)
         os.close(terminal.slave)
         os.close(terminal.master)
         terminal.slave = terminal.master = -1
-        ended = os.waitid(os.P_PID, terminal.pid, os.WEXITED | os.WNOWAIT)
-        assert ended is not None
+        assert os.waitid(os.P_PID, terminal.pid, os.WEXITED | os.WNOWAIT) is not None
         assert terminal.has_ended()
-        assert terminal.code != 0
+        assert terminal.code == 129
 
 
 @pytest.mark.parametrize("term", ["dumb", ""])
