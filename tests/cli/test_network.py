@@ -122,7 +122,7 @@ def test_a_body_that_stays_open_behind_its_end_mark_is_a_whole_answer(
     assert (ended.code, ended.out, ended.err) == (0, "all of it\n", "")
 
 
-@pytest.mark.parametrize("value", ["0", "-5", "abc", "Mon, 01 Jan 2001 00:00:00 GMT", ""])
+@pytest.mark.parametrize("value", ["-5", "abc", "Mon, 01 Jan 2001 00:00:00 GMT"])
 def test_an_odd_retry_after_falls_back_to_the_own_wait(value: str, pinyon: Program, asked: Provider) -> None:
     asked.play(Reply(b"", 429, {"retry-after": value}), says("now"))
     ended = pinyon.run("--mode", "json", "-p", "hello")
@@ -156,9 +156,7 @@ def test_an_answer_cut_at_the_output_limit_is_printed_and_told(pinyon: Program, 
     assert pinyon.run("--mode", "json", "-p", "hello").code == 1
 
 
-@pytest.mark.parametrize(
-    "address", ["not an address", "ftp://127.0.0.1/x", "http://[::1", "http://no-such-host.invalid"]
-)
+@pytest.mark.parametrize("address", ["not an address", "http://[::1"])
 def test_an_address_that_leads_nowhere_is_named(address: str, pinyon: Program) -> None:
     pinyon.use(address, CHAT, retry={"enabled": False})
     ended = pinyon.run("-p", "hello")

@@ -32,7 +32,7 @@ def test_piped_text_files_and_messages_are_joined_in_that_order(pinyon: Program,
 
 
 @pytest.mark.parametrize(
-    "text", ["---\ntitle: x\n---\nhello", "-x is what?", "@nobody knows me", "[red]x[/]", "\x1b[31mred", "ünï 日本 🎉"]
+    "text", ["---\ntitle: x\n---\nhello", "-x is what?", "@nobody knows [red]me[/]", "\x1b[31mü 日本 🎉"]
 )
 def test_odd_text_reaches_the_model_as_it_is(text: str, pinyon: Program, asked: Provider) -> None:
     asked.play(says("ok"))
@@ -53,8 +53,9 @@ def test_binary_input_is_no_crash_and_the_session_stays_readable(pinyon: Program
     assert len(pinyon.messages()) == 2
 
 
-@pytest.mark.parametrize("stdin", [b"", b" \n\t\n"])
-@pytest.mark.parametrize("argv", [(), ("-p",), ("-p", ""), ("-p", "  ", "\n"), ("--mode", "json")])
+@pytest.mark.parametrize(
+    ("argv", "stdin"), [((), b""), (("-p",), b" \n\t\n"), (("-p", "  ", "\n"), b""), (("--mode", "json"), b"\n")]
+)
 def test_no_text_at_all_is_a_usage_error(argv: tuple[str, ...], stdin: bytes, pinyon: Program) -> None:
     ended = pinyon.run(*argv, stdin=stdin)
     assert (ended.code, ended.out) == (2, "")
@@ -133,8 +134,6 @@ def test_every_command_bears_a_reader_that_has_left(argv: tuple[str, ...], pinyo
     os.close(writer)
     ended = pinyon.end(process)
     assert (ended.code, ended.err) == (0, "")
-    closed = pinyon.run(*argv, before="os.close(1)", stdout=subprocess.DEVNULL)
-    assert (closed.code, closed.err) == (0, "")
 
 
 def test_a_full_output_device_is_a_failure_that_is_told(pinyon: Program, asked: Provider) -> None:
