@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.session.tree import Tree
+from app.session.tree_building import Column, Row
 from app.session.tree_filter import TreeQuery
-from app.session.tree_layout import Column, Row, TreeLayout
+from app.session.tree_layout import TreeLayout
 from renderers.text import cell_width, cut_cells, one_line
 from widgets.tree_text import EntryTexts, clock, run_text
 

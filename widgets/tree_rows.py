@@ -19,8 +19,9 @@ from textual.widget import Widget
 
 from app.session.facts import IndexEntry
 from app.session.tree import Tree
+from app.session.tree_building import Row
 from app.session.tree_filter import TreeFilter, TreeQuery
-from app.session.tree_layout import Row, TreeLayout
+from app.session.tree_layout import TreeLayout
 from widgets.repaint import ChangedCellsOnly
 from widgets.tree_line import Piece, TreeLook, row_pieces
 from widgets.tree_text import EntryTexts, ReadEntry
@@ -84,7 +85,7 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
     ) -> None:
         super().__init__(id=id)
         self.session_tree = tree
-        self.folds = TreeLayout(tree, mode)
+        self.laid_out = TreeLayout(tree, mode)
         self.selected: str | None = tree.leaf_id
         self.rendered_rows = 0
         """How many rows were put together: what the growth tests count."""
@@ -104,13 +105,13 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
     @property
     def at(self) -> int | None:
         """The row one stands on: that of the selected entry, or of the nearest ancestor that is shown."""
-        return self.folds.row_of(self.selected)
+        return self.laid_out.row_of(self.selected)
 
     @property
     def row(self) -> Row | None:
         """The same as a Row."""
         at = self.at
-        return None if at is None else self.folds.rows[at]
+        return None if at is None else self.laid_out.rows[at]
 
     @property
     def entry(self) -> IndexEntry | None:
@@ -119,12 +120,12 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
         return None if row is None else row.entry
 
     def _here(self) -> int | None:
-        return self.folds.ancestor_row(self.session_tree.leaf_id)
+        return self.laid_out.ancestor_row(self.session_tree.leaf_id)
 
     def show_tree(self, tree: Tree, read: ReadEntry | None = None) -> None:
         """Show another tree, from its leaf."""
         self.session_tree, self._read = tree, read
-        self.folds = TreeLayout(tree, self.folds.mode)
+        self.laid_out = TreeLayout(tree, self.laid_out.mode)
         self.selected, self._is_placed = tree.leaf_id, False
         self._look = TreeLook(tree, EntryTexts(tree, read), self._look.query, self._now())
         self.changed()
@@ -137,7 +138,7 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
         leaf_id = self.session_tree.leaf_id
         was_here = self.at is not None and self.at == self._look.here_row
         y = self._screen_row()
-        if not self.folds.refresh():
+        if not self.laid_out.refresh():
             return False
         self._look.texts = EntryTexts(self.session_tree, self._read)
         self._look.now = self._now()
@@ -150,9 +151,7 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
         """Stand on an entry; with `reveal` what hides it is opened first."""
         if reveal and entry_id is not None:
             y = self._screen_row()
-            built = self.folds.built
-            self.folds.reveal(entry_id)
-            if self.folds.built != built:
+            if self.laid_out.reveal(entry_id):
                 self.selected = entry_id
                 self.changed(y)
                 return
@@ -209,7 +208,7 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
 
     def _bring_into_view(self) -> None:
         """Keep the row in the window; past an edge go on by a third of the window, which repaints seldom."""
-        at, rows, count = self.at, self.list_rows, len(self.folds.rows)
+        at, rows, count = self.at, self.list_rows, len(self.laid_out.rows)
         if at is None or not self.size.height:
             return
         margin = min(MARGIN_ROWS, (rows - 1) // 2)
@@ -226,7 +225,7 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
 
     def scroll_list(self, rows: int) -> None:
         """Move the window without moving the row one stands on."""
-        self._first = max(0, min(self._first + rows, len(self.folds.rows) - self.list_rows))
+        self._first = max(0, min(self._first + rows, len(self.laid_out.rows) - self.list_rows))
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -241,13 +240,13 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
     def row_at(self, y: int) -> int | None:
         """The index of the row on a screen row of the widget."""
         at = self._first + y - self.list_top
-        return at if y >= self.list_top and 0 <= at < len(self.folds.rows) else None
+        return at if y >= self.list_top and 0 <= at < len(self.laid_out.rows) else None
 
     # Drawing
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """All rows, were there room."""
-        return len(self.folds.rows)
+        return len(self.laid_out.rows)
 
     def notify_style_update(self) -> None:
         """Colours may have changed."""
@@ -269,7 +268,7 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
         if strip is None:
             if len(self._kept) > 1024:
                 self._kept.clear()
-            strip = self._kept[key] = self._strip(row_pieces(self.folds, at, width, self._look), is_cursor=key[1])
+            strip = self._kept[key] = self._strip(row_pieces(self.laid_out, at, width, self._look), is_cursor=key[1])
             self.rendered_rows += 1
         return strip
 
@@ -286,16 +285,16 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def _empty_row(self, y: int) -> Strip:
-        if y == self.list_top and not self.folds.rows:
+        if y == self.list_top and not self.laid_out.rows:
             return self._strip([(self.empty_text, "quiet")])
         return Strip.blank(self.size.width, self.rich_style)
 
     @property
     def empty_text(self) -> str:
         """What stands where no row is."""
-        if self.folds.mode is TreeFilter.DEFAULT or not len(self.session_tree):
+        if self.laid_out.mode is TreeFilter.DEFAULT or not len(self.session_tree):
             return " nothing here yet"
-        return f" nothing that the filter {self.folds.mode} shows"
+        return f" nothing that the filter {self.laid_out.mode} shows"
 
     def _style(self, name: str) -> Style:
         style = self._styles.get(name)

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from app.session.tree import Tree
+from app.session.tree_building import Folds
 from app.session.tree_filter import TreeFilter, TreeQuery
 from app.session.tree_folds import child_point, fold, parent_point, unfold
 from widgets.prompt_keys import normalise_key
@@ -28,8 +29,6 @@ SCREEN_ACTIONS = ("back", "forward", "preview_up", "preview_down")
 
 MARGIN_KEPT = 2
 """Rows of the page before that stay in sight after a page."""
-
-_Folds = tuple[set[str], set[str], set[str]]
 
 
 class TreeView(TreeRows):
@@ -75,7 +74,7 @@ class TreeView(TreeRows):
         self._field: LineField | None = None
         self._labels: str | None = None
         self._origin: str | None = None
-        self._folds_before: _Folds | None = None
+        self._folds_before: Folds | None = None
         self._hits: list[str] = []
         self._hit_at: dict[str, int] = {}
         self._hits_for: tuple[int, TreeFilter, str] | None = None
@@ -130,9 +129,9 @@ class TreeView(TreeRows):
             self._leave()
         elif (at := self.at) is not None:
             steps = {"fold": fold, "unfold": unfold, "parent_point": parent_point, "child_point": child_point}
-            y, built = at - self._first, self.folds.built
-            target = steps[action](self.folds, at)
-            if self.folds.built == built:
+            y, built = at - self._first, self.laid_out.built
+            target = steps[action](self.laid_out, at)
+            if self.laid_out.built == built:
                 self.select(target)
             else:
                 self.selected = target
@@ -147,10 +146,10 @@ class TreeView(TreeRows):
     def _press_filter(self, name: str) -> None:
         modes = list(TreeFilter)
         if name == "next":
-            self.set_mode(modes[(modes.index(self.folds.mode) + 1) % len(modes)])
+            self.set_mode(modes[(modes.index(self.laid_out.mode) + 1) % len(modes)])
             return
         mode = TreeFilter(name.replace("_", "-"))
-        self.set_mode(TreeFilter.DEFAULT if mode is self.folds.mode else mode)
+        self.set_mode(TreeFilter.DEFAULT if mode is self.laid_out.mode else mode)
 
     def on_click(self, event: events.Click) -> None:
         """Stand on the row; a click on the row one stands on opens or folds it."""
@@ -158,7 +157,7 @@ class TreeView(TreeRows):
         at = self.row_at(event.y)
         if at is None:
             return
-        row = self.folds.rows[at]
+        row = self.laid_out.rows[at]
         if at == self.at:
             self._walk("unfold" if row.is_folded else "fold")
         else:
@@ -186,13 +185,13 @@ class TreeView(TreeRows):
         """Stand on another row; the ends stop it."""
         at = self.at
         if at is not None:
-            rows = self.folds.rows
+            rows = self.laid_out.rows
             self.select(rows[max(0, min(at + step, len(rows) - 1))].entry.id)
 
     def set_mode(self, mode: TreeFilter) -> None:
         """Filter; one stands where one stood, or on the nearest ancestor that is shown."""
         y = self._screen_row()
-        self.folds.set_mode(mode)
+        self.laid_out.set_mode(mode)
         self.changed(y)
         self.post_message(self.ModeChanged(mode))
 
@@ -202,19 +201,17 @@ class TreeView(TreeRows):
         """Type what to look for; the first hit from here on is shown at once."""
         self._field, self._labels = LineField(self._look.query.text), None
         self._origin = self.selected
-        folds = self.folds
-        self._folds_before = (set(folds.opened), set(folds.folded), set(folds.open_runs))
+        self._folds_before = self.laid_out.folds.copy()
         self._after_field()
 
     def search(self, text: str) -> None:
         """Look for words, "phrases" or re:PATTERN from where the search began; "" looks for nothing."""
         self.set_query(TreeQuery.parse(text))
         self._find()
-        if self._folds_before is not None:
-            self._put_back_folds(self._folds_before)
-        order = self._hits
-        target = self._first_hit_from(self._origin)
-        self.select(target if order else self._origin, reveal=bool(order))
+        if self._folds_before is not None and self.laid_out.put_back(self._folds_before):
+            self.changed()
+        target = self.laid_out.first_hit_from(self._hits, self._origin)
+        self.select(target or self._origin, reveal=target is not None)
 
     def end_search(self) -> None:
         """Forget the search; one stays where one is."""
@@ -230,7 +227,7 @@ class TreeView(TreeRows):
         entry = self.entry
         here = self._hit_at.get(entry.id) if entry is not None else None
         if here is None:
-            target = self._first_hit_from(self.selected)
+            target = self.laid_out.first_hit_from(self._hits, self.selected)
             at = self._hit_at.get(target or "", 0)
             if step < 0:
                 at -= 1
@@ -239,30 +236,14 @@ class TreeView(TreeRows):
         self.select(self._hits[at % len(self._hits)], reveal=True)
 
     def _find(self) -> None:
-        key = (self.session_tree.version, self.folds.mode, self._look.query.text)
+        query = self._look.query
+        key = (self.session_tree.version, self.laid_out.mode, query.text)
         if key != self._hits_for:
+            before = self._hits_for
+            narrows = before is not None and before[:2] == key[:2] and query.narrows(before[2])
+            self._hits = self.laid_out.hits(query, self._hits if narrows else None)
             self._hits_for = key
-            self._hits = self.folds.hits(self._look.query)
             self._hit_at = {entry_id: at for at, entry_id in enumerate(self._hits)}
-
-    def _first_hit_from(self, entry_id: str | None) -> str | None:
-        if not self._hits:
-            return None
-        at = self.folds.row_of(entry_id)
-        start = self.folds.rows[at].entry.id if at is not None else None
-        seen = start is None
-        for entry in self.folds.order():
-            seen = seen or entry.id in (start, entry_id)
-            if seen and entry.id in self._hit_at:
-                return entry.id
-        return self._hits[0]
-
-    def _put_back_folds(self, before: _Folds) -> None:
-        folds = self.folds
-        if before != (folds.opened, folds.folded, folds.open_runs):
-            folds.opened, folds.folded, folds.open_runs = (set(part) for part in before)
-            folds.rebuild()
-            self.changed()
 
     # The field for words and labels
 
@@ -279,9 +260,9 @@ class TreeView(TreeRows):
         if key in ("escape", "ctrl+c"):
             self._field = None
             if is_search:
-                if self._folds_before is not None:
-                    self._put_back_folds(self._folds_before)
                 self.selected = self._origin
+                if self._folds_before is not None and self.laid_out.put_back(self._folds_before):
+                    self.changed()
                 self.end_search()
                 self.select(self._origin)
             self._after_field()

@@ -105,6 +105,12 @@ class TreeQuery:
         """Whether nothing is searched for."""
         return not self.patterns
 
+    def narrows(self, before: str) -> bool:
+        """Whether it can find nothing that a search for `before` did not: a letter more of plain words."""
+        had = before.strip()
+        plain = not self.is_empty and not had.startswith("re:") and not self.text.lstrip().startswith("re:")
+        return bool(had) and plain and '"' not in self.text and self.text.lstrip().startswith(had)
+
     def fits(self, text: str) -> bool:
         """Whether every word occurs."""
         return bool(self.patterns) and all(pattern.search(text) for pattern in self.patterns)
@@ -126,5 +132,5 @@ class TreeQuery:
 def searched_text(entry: IndexEntry, tree: Tree) -> str:
     """What a search looks through: kind, facts, the first words (160 characters) of the entry, its label."""
     label = tree.labels.get(entry.id)
-    words = (entry.role or entry.type, entry.fact or "", entry.preview, label.text if label else "")
-    return " ".join(word for word in words if word)
+    text = f"{entry.role or entry.type} {entry.fact or ''} {entry.preview}"
+    return f"{text} {label.text}" if label else text

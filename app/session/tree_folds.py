@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.session.tree_layout import Row, TreeLayout
+    from app.session.tree_building import Row
+    from app.session.tree_layout import TreeLayout
 
 
 def fold(layout: TreeLayout, at: int) -> str:
@@ -19,17 +20,17 @@ def fold(layout: TreeLayout, at: int) -> str:
     row = layout.rows[at]
     lane = row.column.lane
     if row.kind == "call" and (first := _run_start(layout, at)) is not None:
-        layout.open_runs.discard(first)
+        layout.folds.open_runs.discard(first)
         layout.rebuild()
         return row.entry.id
     if row.more or (row.starts and not _has_segment(layout, at)):
         return parent_point(layout, at)
     if row.is_head:
-        layout.opened.discard(lane.key)
+        layout.folds.opened.discard(lane.key)
         layout.rebuild()
         return lane.entries[row.first].id
     if row.starts:
-        layout.folded.add(lane.entries[row.first].id)
+        layout.folds.folded.add(lane.entries[row.first].id)
         layout.rebuild()
         return lane.entries[row.first].id
     start = next((up for up in range(at - 1, -1, -1) if _same_column(layout, up, row) and layout.rows[up].starts), at)
@@ -43,11 +44,11 @@ def unfold(layout: TreeLayout, at: int) -> str:
     head_id = lane.entries[row.first].id
     if row.more:
         if row.is_head:
-            layout.opened.add(lane.key)
+            layout.folds.opened.add(lane.key)
         else:
-            layout.folded.discard(head_id)
+            layout.folds.folded.discard(head_id)
     elif row.kind == "run":
-        layout.open_runs.add(head_id)
+        layout.folds.open_runs.add(head_id)
     else:
         return layout.rows[min(at + 1, len(layout.rows) - 1)].entry.id
     layout.rebuild()
@@ -112,7 +113,7 @@ def _run_start(layout: TreeLayout, at: int) -> str | None:
     row = layout.rows[at]
     entries = row.column.lane.entries
     for index in range(row.last, -1, -1):
-        if entries[index].id in layout.open_runs:
+        if entries[index].id in layout.folds.open_runs:
             return entries[index].id
         if layout.has_row(entries[index].id) and layout.rows[layout.row_of(entries[index].id) or 0].kind != "call":
             return None

@@ -18,7 +18,8 @@ class Lane:
     """Entries from a head to its newest tip. It left `parent` at that lane's entry `at` (-1: it is a root).
 
     `below` has the lanes that left this one, by the index of the entry they left, in file order; those of -1 stand
-    before the first entry (other roots, on the main lane only). `total` counts entries, those of `below` included.
+    before the first entry (other roots, on the main lane only). `total` counts entries, those of `below` included;
+    `marks` and `shown` are what a filter makes of it (tree_building).
     """
 
     entries: list[IndexEntry]
@@ -26,6 +27,7 @@ class Lane:
     at: int = -1
     total: int = 0
     shown: int = 0
+    marks: bytearray = field(default_factory=bytearray)
     below: dict[int, list[Lane]] = field(default_factory=dict)
 
     @property
@@ -40,7 +42,9 @@ class Lanes:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.all: list[Lane] = []
-        self.place: dict[str, tuple[Lane, int]] = {}
+        # two dicts and no pairs: 100,000 more objects would cost the collector half a second
+        self._lane_of: dict[str, Lane] = {}
+        self._index_of: dict[str, int] = {}
         self._known = 0
         self._build()
 
@@ -48,6 +52,16 @@ class Lanes:
     def main(self) -> Lane:
         """The path from the root to the leaf."""
         return self.all[0]
+
+    def find(self, entry_id: str | None) -> tuple[Lane, int] | None:
+        """The lane of an entry and its index there; None for an id that is not in the tree."""
+        lane = self._lane_of.get(entry_id) if entry_id is not None else None
+        return None if lane is None or entry_id is None else (lane, self._index_of[entry_id])
+
+    def _put(self, lane: Lane, start: int = 0) -> None:
+        ids = [entry.id for entry in lane.entries[start:]]
+        self._lane_of.update(dict.fromkeys(ids, lane))
+        self._index_of.update(zip(ids, range(start, start + len(ids)), strict=True))
 
     def refresh(self) -> int | None:
         """Take in what the tree got since: how many entries the main lane grew by, None when all was cut anew."""
@@ -62,9 +76,8 @@ class Lanes:
         if at != tree.leaf_id or (fresh and fresh[-1].id != at):
             self._build()
             return None
-        for entry in fresh:
-            self.place[entry.id] = (main, len(main.entries))
-            main.entries.append(entry)
+        main.entries.extend(fresh)
+        self._put(main, len(main.entries) - len(fresh))
         main.total += len(fresh)
         self._known += len(fresh)
         return len(fresh)
@@ -73,25 +86,24 @@ class Lanes:
         tree = self.tree
         self._known = len(tree.entries)
         main = Lane(tree.branch() if tree.leaf_id is not None else [])
-        lanes, place = [main], self.place
-        place.clear()
-        for index, entry in enumerate(main.entries):
-            place[entry.id] = (main, index)
+        lanes, lane_of = [main], self._lane_of
+        lane_of.clear()
+        self._index_of.clear()
+        self._put(main)
         # The newest tip claims its way up first: what is left of an older one's way is a lane that left it.
         for tip in reversed(tree.tips):
-            if tip.id in place:
+            if tip.id in lane_of:
                 continue
             path: list[IndexEntry] = []
-            left: tuple[Lane, int] | None = None
+            parent, at = main, -1
             for entry in tree.up(tip.id):
-                left = place.get(entry.id)
-                if left is not None:
+                if entry.id in lane_of:
+                    parent, at = lane_of[entry.id], self._index_of[entry.id]
                     break
                 path.append(entry)
             path.reverse()
-            lane = Lane(path, left[0] if left else main, left[1] if left else -1)
-            for index, entry in enumerate(path):
-                place[entry.id] = (lane, index)
+            lane = Lane(path, parent, at)
+            self._put(lane)
             lanes.append(lane)
         for lane in lanes[1:]:
             if lane.parent is not None:

@@ -15,7 +15,7 @@ from widgets.tree_text import clock, run_text
 
 if TYPE_CHECKING:
     from app.session.facts import IndexEntry
-    from app.session.tree_layout import Row
+    from app.session.tree_building import Row
     from app.session.view import SessionView
     from app.tui.tree_services import FileLine
 

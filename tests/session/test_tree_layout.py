@@ -40,7 +40,8 @@ def trees(draw: st.DrawFn, most: int = 40) -> list[IndexEntry]:
 
 
 def with_leaf(tree: Tree, draw: st.DataObject) -> Tree:
-    if tree.entries and draw.draw(st.booleans()):
+    moves = draw.draw(st.booleans())
+    if tree.entries and moves:
         target = draw.draw(st.sampled_from([*(e.id for e in tree.entries), None]))
         tree.add(IndexEntry("leaf", target, "custom", "", len(tree.entries), fact="pinyon.leaf", own=True))
     return tree

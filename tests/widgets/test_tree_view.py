@@ -111,7 +111,7 @@ async def test_ctrl_arrows_go_from_branch_point_to_branch_point() -> None:
         await pilot.press("ctrl+right")
         assert app.view.at == 2
         await pilot.press("ctrl+right")
-        assert app.view.at == len(app.view.folds.rows) - 1
+        assert app.view.at == len(app.view.laid_out.rows) - 1
         app.view.select("rust")
         await pilot.press("ctrl+right")
         assert app.view.entry is not None
@@ -330,9 +330,9 @@ async def work_of_keys(count: int) -> list[int]:
     done: list[int] = []
     async with app.run_test(size=(80, 24)) as pilot:
         for key in ("up", "up", "down", "pageup", "home", "down", "end", "up", "ctrl+left", "up"):
-            before = app.view.rendered_rows, app.view.folds.built
+            before = app.view.rendered_rows, app.view.laid_out.built
             await pilot.press(key)
-            done.append(app.view.rendered_rows - before[0] + app.view.folds.built - before[1])
+            done.append(app.view.rendered_rows - before[0] + app.view.laid_out.built - before[1])
     return done
 
 
@@ -348,9 +348,9 @@ async def test_an_entry_that_comes_costs_the_same_in_a_large_tree() -> None:
         tree = chain(count)
         app = TreeApp(Maker(), tree)
         async with app.run_test(size=(80, 24)):
-            before = app.view.folds.built
+            before = app.view.laid_out.built
             entry = IndexEntry("new", tree.leaf_id, "message", "", 3 * count, role="user", preview="new")
             tree.add(entry)
             app.view.tree_grew()
-            built.append(app.view.folds.built - before)
+            built.append(app.view.laid_out.built - before)
     assert built[0] == built[1] <= 3

@@ -24,7 +24,7 @@ from widgets.tree_work import begin
 if TYPE_CHECKING:
     from app.runtime.agent_session import AgentSession
     from app.runtime.events import SessionEvent
-    from app.session.tree_layout import Row
+    from app.session.tree_building import Row
     from app.tui.tree_services import TreeServices
 
 HINTS = (
@@ -130,7 +130,7 @@ class TreeScreen(TreeActs):
 
     def show_header(self) -> None:
         """How large the tree is, and which filter is on."""
-        store, folds = self.session.session, self.tree_view.folds
+        store, folds = self.session.session, self.tree_view.laid_out
         title = store.name or next((entry.preview for entry in store.tree.entries if entry.role == "user"), "")
         branches = len(folds.lanes.all) - (0 if folds.lanes.main.entries else 1)
         state = TreeHeaderState(title, branches, len(store.tree), folds.mode, self.services.is_busy)

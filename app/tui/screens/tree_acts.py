@@ -150,7 +150,7 @@ class TreeActs(Screen[TreeChoice | None]):
             self.dismiss(TreeChoice("take_text", entry_id, text=text))
 
     def _tip_of(self, entry_id: str) -> str:
-        place = self.tree_view.folds.lanes.place.get(entry_id)
+        place = self.tree_view.laid_out.lanes.find(entry_id)
         return place[0].entries[-1].id if place is not None else entry_id
 
     # -- staying --------------------------------------------------------------------------------------------------
@@ -197,7 +197,8 @@ class TreeActs(Screen[TreeChoice | None]):
             self.hints.say("there is no branch here to compare with")
             return
         tip = self._tip_of(entry_id)
-        if self.tree_view.folds.lanes.place[tip][0] is self.tree_view.folds.lanes.main:
+        lanes = self.tree_view.laid_out.lanes
+        if (place := lanes.find(tip)) is None or place[0] is lanes.main:
             self.hints.say("this is the current branch: stand on another one to compare it")
             return
         choice = await self.app.push_screen_wait(CompareScreen(self.session, self.services, leaf_id, tip))
