@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from app.config.paths import stylesheet
 from app.tui.driver import well_behaved
 from app.tui.keymap import teach_legacy_keys
+from app.tui.pasting import teach_pastes
 from app.tui.themes import choose_theme, register_themes, theme_variable_defaults
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class PinyonApp(App[None]):
         super().__init__()
         register_themes(self)
         teach_legacy_keys()
+        teach_pastes()
         self.theme = choose_theme(face.theme, known=set(self.available_themes))
         self.animation_level = "none"
 
