@@ -12,10 +12,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import anyio
-import httpx
 from anyio.lowlevel import RunVar
 
 from app.ai.http_errors import model_error, redacted, status_error, transport_error
+from app.ai.http_library import httpx
 from app.errors import ErrorKind, ModelError
 
 CONNECT_TIMEOUT_S = 15.0

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-import httpx
-
+from app.ai.http_library import httpx
 from app.ai.overflow import is_overflow_text
 from app.errors import ErrorKind, ModelError
 
