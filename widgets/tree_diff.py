@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+from rich.segment import Segment
 from textual import getters
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -50,7 +51,7 @@ class FileList(TreePreview):
         """The chosen row on its own ground."""
         strip = super().render_line(y)
         if self._top + y == self.chosen and self.lines:
-            return strip.apply_style(self._style("cursor"))
+            return Strip(Segment.apply_style(strip, post_style=self._style("cursor")), strip.cell_length)
         return strip
 
 

@@ -37,7 +37,8 @@ class LineField:
                 head = self.text[: self.cursor].rstrip()
                 self._cut(len(head) - len(head.rpartition(" ")[2]), self.cursor)
             case _:
-                if not character or not character.isprintable():
+                # a cluster may hold joiners, which are no printable characters by themselves
+                if not character or not character[0].isprintable():
                     return False
                 self.insert(character)
         return True

@@ -183,6 +183,12 @@ class TreeRows(ChangedCellsOnly, Widget, can_focus=True):
         self._kept.clear()
         self.refresh()
 
+    def set_plain(self, plain: bool) -> None:
+        """Words for signs and lines (ui.md §7)."""
+        self._look.plain = plain
+        self._kept.clear()
+        self.refresh()
+
     def _tell(self) -> None:
         entry = self.entry
         now = entry.id if entry is not None else None

@@ -68,6 +68,10 @@ async def test_d_shows_the_diff_of_the_files_they_left(work: Path) -> None:
         assert "2 files" in words.split("\n")[0]
         assert "parse.py +2 −2" in words
         assert "test_parse.py deleted −1" in words
+        first, second = (screen.pane.files.render_line(y) for y in (0, 1))
+        cursor = screen.pane.files.get_component_rich_style("preview--cursor", partial=True)
+        assert {segment.style.bgcolor for segment in first if segment.style} == {cursor.bgcolor}
+        assert cursor.bgcolor not in {segment.style.bgcolor for segment in second if segment.style}
         await pilot.press("down")
         await until(pilot, lambda: "- assert True" in shown(pilot.app))
         await pilot.press("escape")
