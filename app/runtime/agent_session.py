@@ -53,6 +53,7 @@ from app.session.messages import block_images, convert_to_llm
 from app.session.session import Session
 
 if TYPE_CHECKING:
+    from app.runtime.file_history import FileHistory
     from app.runtime.user_bash import UserBash
 
 SessionListener = Callable[[SessionEvent], None]
@@ -80,6 +81,8 @@ class AgentSession:
 
     bash: UserBash
     """The user's own `!` commands; set by `opening`."""
+    files: FileHistory | None = None
+    """The files that belong to entries; set by `opening`."""
 
     def __init__(self, parts: SessionParts) -> None:
         self.session = parts.session
@@ -136,6 +139,8 @@ class AgentSession:
                 await self.abort()
             self._group.cancel_scope.cancel()
             with anyio.move_on_after(5):
+                if self.files is not None:
+                    await self.files.close()
                 await self.session.close()
         return await self._group.__aexit__(kind, error, trace)
 

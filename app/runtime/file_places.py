@@ -70,6 +70,11 @@ class FilePlaces:
         self._places: dict[str, Place] = {}
         self._at: dict[str | None, list[Place]] = {}
 
+    def follow(self, session: Session) -> None:
+        """Look at another session from now on."""
+        if session is not self._session:
+            self.__init__(session)  # type: ignore[misc]  # nothing of the old one may stay
+
     async def add(self, data: dict[str, object]) -> None:
         """Store a snapshot entry at the leaf. Raises WriteFailedError."""
         await self._session.append_custom(SNAPSHOT_TYPE, data)

@@ -24,6 +24,7 @@ from app.resources.context_files import ContextFile, load_context_files
 from app.resources.system_prompt import PromptParts, build_system_prompt
 from app.runtime.agent_session import AgentSession, SessionParts
 from app.runtime.events import NoteLevel
+from app.runtime.file_history import FileHistory
 from app.runtime.user_bash import UserBash
 from app.session.forks import fork_from
 from app.session.listing import Found, find_session, most_recent
@@ -100,6 +101,8 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
     holder.append(made)
     await anyio.to_thread.run_sync(prune_outputs, tool_context.output_dir)
     made.bash = UserBash(made, tool_context)
+    made.files = FileHistory(made, options.cwd)
+    made.files.attach()
     if not context.messages:
         await session.append_model_change(model.provider, model.id)
         await session.append_thinking_level(level)

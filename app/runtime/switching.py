@@ -58,6 +58,12 @@ async def open_other(session: AgentSession, path: Path, *, here: bool = False, s
         return True
 
 
+async def view_other(session: AgentSession, path: Path) -> None:
+    """Look at a session that another process writes; nothing said here is stored. Raises as `open_other`."""
+    async with moving(session):
+        await switch_to(session, await Session.open(path, read_only=True), "resume")
+
+
 async def fork(session: AgentSession, entry_id: str, *, stop_first: bool = False) -> str | None:
     """Go on in a new session from an entry. Forked at a message of the user's, it ends before that message, whose text
     is given and goes into the prompt; at anything else it holds the path up to it.
@@ -89,6 +95,8 @@ async def switch_to(session: AgentSession, following: Session, reason: Reason, e
     """
     with anyio.CancelScope(shield=True):
         present, session.session = session.session, following
+        if session.files is not None:
+            session.files.places.follow(following)
         config = session.agent.config
         config.options = replace(config.options, session_id=following.id)
         session.notes.clear()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import anyio
 
 from app.agent.tool import AbortSignal
@@ -36,26 +38,30 @@ class UserBash:
         """Run it to its end. Raises PinyonError while another one runs."""
         if self.is_running:
             raise PinyonError("a command is running already", "Wait for it or stop it with escape")
-        session = self._session
         self.is_running = True
+        try:
+            async with self._session.files.command() if self._session.files is not None else nullcontext():
+                await self._run(command, exclude_from_context)
+        finally:
+            self.is_running = False
+
+    async def _run(self, command: str, exclude_from_context: bool) -> None:
+        session = self._session
         self._count += 1
         bash_id = f"bash-{self._count}"
         signal = AbortSignal()
         session.emit(BashStart(bash_id, command, exclude_from_context))
-        try:
-            with session.interrupts.entry("stop the command", signal.abort):
-                result = await run_shell(
-                    command,
-                    self._context.cwd,
-                    output_dir=self._context.output_dir,
-                    shell_path=self._context.shell_path,
-                    command_prefix=self._context.command_prefix,
-                    env=self._context.env,
-                    signal=signal,
-                    on_output=lambda tail, path: session.emit(BashOutput(bash_id, tail.content)),
-                )
-        finally:
-            self.is_running = False
+        with session.interrupts.entry("stop the command", signal.abort):
+            result = await run_shell(
+                command,
+                self._context.cwd,
+                output_dir=self._context.output_dir,
+                shell_path=self._context.shell_path,
+                command_prefix=self._context.command_prefix,
+                env=self._context.env,
+                signal=signal,
+                on_output=lambda tail, path: session.emit(BashOutput(bash_id, tail.content)),
+            )
         message = bash_execution_message(
             command,
             result.output,

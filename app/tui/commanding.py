@@ -12,7 +12,7 @@ from app.errors import PinyonError, UsageError
 from app.runtime import navigation, switching
 from app.runtime.agent_session import AgentSession
 from app.runtime.models import cycle_thinking_level, set_model, set_thinking_level
-from app.tui import branching
+from app.tui import branching, file_acts, walking
 
 if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
@@ -57,6 +57,22 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
             screen.note("everything is stored")
         case "save_elsewhere":
             await save_elsewhere(screen, session, argument)
+        case "show_tree":
+            await walking.show_tree(screen, session, argument)
+        case "resume_session":
+            await walking.show_sessions(screen, session, argument)
+        case "export":
+            await walking.export(screen, session, argument)
+        case "restore_files":
+            await file_acts.restore(screen, session, argument or session.session.leaf_id or "")
+        case "undo_restore":
+            await file_acts.undo(screen, session)
+        case "diff_files":
+            await file_acts.diff(screen, session, argument or session.session.leaf_id or "")
+        case "jump_back":
+            await branching.jump(screen, session, -1)
+        case "jump_forward":
+            await branching.jump(screen, session, 1)
         case "compact":
             await session.compaction.run(argument or None)
         case "name_session":

@@ -38,13 +38,10 @@ def runs(command: str) -> Any:
 @asynccontextmanager
 async def with_files(work: Path, script: list[Any], **options: Any) -> AsyncIterator[tuple[AgentSession, FileHistory]]:
     async with scripted_session(work, script, **options) as (session, _, events):
-        history = FileHistory(session)
-        history.attach()
+        history = session.files
+        assert history is not None
         session.subscribe(lambda event: None)
-        try:
-            yield session, history
-        finally:
-            await history.close()
+        yield session, history
         assert not [event.text for event in events if isinstance(event, SessionNote) and "not kept" in event.text]
 
 
@@ -126,6 +123,8 @@ async def test_an_earlier_hook_is_asked_first_and_a_blocked_call_takes_no_snapsh
         async def never(call: BeforeToolCall, signal: AbortSignal) -> BeforeToolCallResult:
             return BeforeToolCallResult(True, "no")
 
+        assert session.files is not None
+        session.files.recorder.detach()
         session.agent.config.before_tool_call = never
         files = FileHistory(session)
         files.attach()
@@ -339,12 +338,11 @@ async def test_without_snapshots_tools_work_and_one_note_says_why_unless_it_was_
         (paths.data_dir() / "snapshots").write_text("a file in the way")
     script = [writes(("a", "1")), writes(("a", "2")), "done"]
     async with scripted_session(work, script) as (session, _, events):
-        files = FileHistory(session)
-        files.attach()
+        files = session.files
+        assert files is not None
         await session.prompt("go")
         notes = [event.text for event in events if isinstance(event, SessionNote)]
         assert (work / "a").read_text() == "2"
         assert len([note for note in notes if "not kept for restoring" in note]) == (why != "off")
         with pytest.raises(SnapshotError):
             await files.preview(None)
-        await files.close()

@@ -42,15 +42,19 @@ def reply(context: Context) -> AssistantMessage:
     intents = [intent for text in texts for intent in parse(text)]
     step = _next(intents, _rounds(context.messages[begin:]), {tool.name for tool in context.tools})
     if isinstance(step, Report):
-        return answer(f"{LABEL}\n\n{step.text}")
+        return answer(step.text if _has_reported(context) else f"{LABEL}\n\n{step.text}")
     made = sum(len(message.tool_calls()) for message in context.messages if isinstance(message, AssistantMessage))
     asked = next((m.timestamp for m in reversed(context.messages) if isinstance(m, UserMessage)), 0)
     calls = [
         tool_call(name, arguments, f"guide-{asked:x}-{made + number}")
         for number, (name, arguments) in enumerate(step.calls, 1)
     ]
-    first = not _rounds(context.messages[begin:])
-    return answer(f"{LABEL}\n\n{step.text}" if first else step.text, *calls)
+    return answer(step.text, *calls)
+
+
+def _has_reported(context: Context) -> bool:
+    """Whether the conversation holds a report already: who reads it knows by then who answers."""
+    return any(isinstance(message, AssistantMessage) and not message.tool_calls() for message in context.messages)
 
 
 def _next(intents: Sequence[Intent], rounds: Sequence[Round], tools: set[str]) -> Calls | Report:

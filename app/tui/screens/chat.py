@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from app.runtime.queue import Behavior
 
 # Imported in a thread behind the first frame, so that the first prompt waits for none of them.
-BEHIND = ("app.runtime.opening", "app.ai.adapters.offline", "app.ai.arguments", "app.ai.http", "app.tui.commanding")
+BEHIND = ("app.runtime.opening",)
 QUIT_WITHIN_S = 1.0
-WARM_AFTER_S = 0.3
-"""A prompt typed while we started is answered first."""
 
 
 class ChatScreen(BranchKeys):
@@ -44,6 +42,7 @@ class ChatScreen(BranchKeys):
         self._early: list[str] = []
         self._last_clear = 0.0
         self._leaving: int | None = None
+        self._show_next: str | None = None
         self._failed_events: set[str] = set()
 
     def begin(self) -> None:
@@ -61,7 +60,11 @@ class ChatScreen(BranchKeys):
             await anyio.to_thread.run_sync(lambda: [importlib.import_module(name) for name in BEHIND])
             from app.cli.main import start_options
 
-            following: StartOptions | None = start_options(self.arguments, self.cwd)
+            first = start_options(self.arguments, self.cwd)
+            following = await self._choose_session(first) if self.arguments.resume else first
+            if following is None:
+                self.app.exit()
+                return
             while (options := following) is not None:
                 try:
                     following = await self._live_one(options)
@@ -79,6 +82,27 @@ class ChatScreen(BranchKeys):
         if self._leaving is not None:
             self.app.exit(return_code=self._leaving)
 
+    async def _choose_session(self, options: StartOptions) -> StartOptions | None:
+        """`--resume`: what to open, None when nothing was chosen."""
+        from dataclasses import replace
+
+        from app.tui.screens.sessions import SessionsScreen
+        from app.tui.walking import folder_of
+
+        self.status.end()
+        choice = await self.app.push_screen_wait(SessionsScreen(self.cwd))
+        if choice is None:
+            return None
+        self.show_later(choice.entry_id)
+        if choice.action == "fork":
+            return replace(options, fork=str(choice.path))
+        if choice.action == "open":
+            folder = await anyio.to_thread.run_sync(folder_of, choice.path)
+            if folder is not None and folder != self.cwd:
+                self.move_to(folder)
+                options = replace(options, cwd=folder)
+        return replace(options, session=str(choice.path))
+
     async def _live_one(self, options: StartOptions) -> StartOptions | None:
         from app.runtime.opening import open_agent_session
 
@@ -91,11 +115,12 @@ class ChatScreen(BranchKeys):
             self.status.end()
             self.show_session()
             settle_memory()
-            self.set_timer(WARM_AFTER_S, self._warm)
             self._say_resume()
             early, self._early = self._early, []
             for text in early:
                 self.send(text)
+            warming = warm(session.agent.state.model.api)
+            self.run_worker(warming, exit_on_error=False, group="warm", description="imports")
             try:
                 await self._close.wait()
             finally:
@@ -113,11 +138,6 @@ class ChatScreen(BranchKeys):
             if event.type not in self._failed_events:
                 self._failed_events.add(event.type)
                 self.note(f"{event.type} could not be shown: {tell_crash(error)}", "error")
-
-    def _warm(self) -> None:
-        if self.session is not None:
-            api = self.session.agent.state.model.api
-            self.run_worker(warm(api), exit_on_error=False, group="warm", description="imports")
 
     def _say_resume(self) -> None:
         session = self.session
@@ -148,6 +168,19 @@ class ChatScreen(BranchKeys):
         self._next = options
         if self._close is not None:
             self._close.set()
+
+    def show_later(self, entry_id: str | None) -> None:
+        """Show an entry once the session that was just chosen is drawn."""
+        self._show_next = entry_id
+
+    def show_session(self) -> None:
+        """Draw the session, then what was chosen in it."""
+        super().show_session()
+        entry_id, self._show_next = self._show_next, None
+        if entry_id is not None:
+            from app.tui.walking import show_entry
+
+            self.call_after_refresh(show_entry, self, entry_id)
 
     # -- the prompt -----------------------------------------------------------------------------------------------
 

@@ -1,0 +1,104 @@
+"""Restoring, taking and comparing files from the chat: shows what would be done, asks, does it, says what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.errors import PinyonError
+from app.runtime.agent_session import AgentSession
+
+if TYPE_CHECKING:
+    from app.runtime.file_history import FileHistory
+    from app.session.snapshots.plan import LeftAlone, RestorePlan
+    from app.tui.screens.chat import ChatScreen
+
+MOST_LISTED = 200
+
+
+async def restore(screen: ChatScreen, session: AgentSession, entry_id: str) -> None:
+    """The files as they were at an entry."""
+    files = _files(session)
+    await _carry_out(screen, files, await files.preview(entry_id), "Bring back the files of this place?", entry_id)
+
+
+async def undo(screen: ChatScreen, session: AgentSession) -> None:
+    """Take back the last restore or take."""
+    files = _files(session)
+    await _carry_out(screen, files, await files.preview_undo(), "Take back what was restored last?")
+
+
+async def take(screen: ChatScreen, session: AgentSession, entry_id: str, paths: Sequence[str] = ()) -> None:
+    """The file changes of another branch onto the present files."""
+    files = _files(session)
+    plan = await files.take(entry_id, paths=paths or None)
+    await _carry_out(screen, files, plan, "Take the file changes of that branch?")
+
+
+async def diff(screen: ChatScreen, session: AgentSession, entry_id: str) -> None:
+    """The files at an entry against those on the disk."""
+    from app.tui.screens.detail import DetailScreen
+
+    files = _files(session)
+    changes = await files.changes_until_now(entry_id)
+    if not changes:
+        screen.note("the files are as they were here")
+        return
+    parts = [f"{change.kind:<8} {change.path}  +{change.added} -{change.removed} {change.note}" for change in changes]
+    for change in changes[:MOST_LISTED]:
+        parts += ["", f"── {change.path}", await files.diff_until_now(change.path, entry_id)]
+    await screen.app.push_screen_wait(DetailScreen("files here against now", "\n".join(parts)))
+
+
+def _files(session: AgentSession) -> FileHistory:
+    if session.files is None:
+        raise PinyonError("no snapshots of files are taken here")
+    return session.files
+
+
+async def _carry_out(
+    screen: ChatScreen, files: FileHistory, plan: RestorePlan, question: str, entry_id: str | None = None
+) -> None:
+    """Show the plan, ask, do it. Escape means no."""
+    from app.tui.screens.detail import DetailScreen
+    from widgets.dialogs import choose
+
+    foreign = [left.path for left in plan.skipped if left.is_foreign]
+    if plan.is_empty and not foreign:
+        screen.note("\n".join(["nothing to do: the files are so already", *_left(plan.skipped, "left alone")]))
+        return
+    options = [("no", "no"), ("diff", "show the diffs")]
+    if not plan.is_empty:
+        options.append(
+            ("yes", f"yes: {len(plan.created)} made, {len(plan.changed)} changed, {len(plan.deleted)} deleted")
+        )
+    if foreign and entry_id is not None:
+        options.append(("all", f"yes, and over the {len(foreign)} that someone else changed"))
+    while True:
+        answer = await choose(screen.app, question, options, body=plan_text(plan), default="no")
+        if answer != "diff":
+            break
+        parts: list[str] = []
+        for file in plan.files[:MOST_LISTED]:
+            parts += [f"── {file.kind} {file.path}", await files.plan_diff(plan, file.path), ""]
+        await screen.app.push_screen_wait(DetailScreen("what would change", "\n".join(parts) or "nothing"))
+    if answer == "all" and entry_id is not None:
+        plan = await files.preview(entry_id, overwrite=foreign)
+    elif answer != "yes":
+        return
+    done = await files.apply(plan)
+    screen.note(f"{done.summary}. /undo-restore takes it back", "warning" if done.failed else "info")
+
+
+def plan_text(plan: RestorePlan) -> str:
+    """Every path of a plan with what happens to it, what is left alone and why, and what no snapshot covers."""
+    lines = [f"{file.kind:<8} {file.path}" for file in plan.files[:MOST_LISTED]]
+    if len(plan.files) > MOST_LISTED:
+        lines.append(f"… and {len(plan.files) - MOST_LISTED} more")
+    lines += _left(plan.skipped, "left alone") + _left(plan.not_covered, "not covered")
+    return "\n".join([*lines, *plan.limits])
+
+
+def _left(paths: Sequence[LeftAlone], word: str) -> list[str]:
+    shown = [f"{word}: {left.path} ({left.reason})" for left in paths[:20]]
+    return shown + ([f"{word}: {len(paths) - 20} more"] if len(paths) > 20 else [])
