@@ -41,9 +41,8 @@ def main() -> int:
     known = groups(quick=arguments.quick, huge=arguments.huge)
     if wrong := set(arguments.groups) - set(known):
         parser.error(f"there is no group {', '.join(sorted(wrong))}; there are {', '.join(known)}")
-    print(
-        f"{datetime.date.today()} · {platform.system()} · Python {platform.python_version()} · {os.cpu_count()} cores\n"
-    )
+    machine = f"{platform.system()}, Python {platform.python_version()}, {os.cpu_count()} cores"
+    print(f"{datetime.date.today()} · {machine} · load {os.getloadavg()[0]:.1f} at the start\n")
     print("| what | measured | target | |\n| --- | --- | --- | --- |", flush=True)
     rows: list[Row] = []
     failed = 0

@@ -77,10 +77,10 @@ def start_rows(world: World, runs: int) -> Iterator[Row]:
     leaves = []
     for number in range(runs + 1):
         floor = world.bare()
-        bare.append(usable(floor))
+        bare.append((*usable(floor), floor.cpu_s()))
         floor.close((b"\x11",))
         terminal = world.pinyon()
-        ours.append(usable(terminal))
+        ours.append((*usable(terminal), terminal.cpu_s()))
         terminal.send(b"\x15")
         name = f"start{number}"
         terminal.send(f"play id={name}".encode())
@@ -94,15 +94,17 @@ def start_rows(world: World, runs: int) -> Iterator[Row]:
     floor_ms = statistics.median(each[1] for each in bare) * 1000
     prompt_ms = statistics.median(each[1] for each in ours) * 1000
     leave_ms = statistics.median(leaves) * 1000
+    bare_cpu_ms, cpu_ms = (statistics.median(each[2] for each in runs) * 1000 for runs in (bare, ours))
     yield Row(
         "bare app: first frame, prompt",
-        {"frame_ms": statistics.median(each[0] for each in bare) * 1000, "prompt_ms": floor_ms},
+        {"frame_ms": statistics.median(each[0] for each in bare) * 1000, "prompt_ms": floor_ms, "cpu_ms": bare_cpu_ms},
     )
     yield Row(
         "start: first frame, prompt",
         {
             "frame_ms": statistics.median(each[0] for each in ours) * 1000,
             "prompt_ms": prompt_ms,
+            "cpu_ms": cpu_ms,
             "over_bare_ms": prompt_ms - floor_ms,
         },
         "bare + 200 ms",
@@ -149,7 +151,7 @@ def key_rows(world: World, keys: int) -> Iterator[Row]:
             yield row
             terminal.send(b"\x1b")
             terminal.settle(0.5)
-            submit(terminal, "play tokens=60000 id=flood")
+            submit(terminal, f"play tokens={keys * 1500} id=flood")
             terminal.wait_for("session", 10)
             row = key_row("keys: in a flood", *echoes(terminal, keys, 0.02), 50, 50)
             del row.values["bytes_key"]
@@ -227,13 +229,14 @@ def open_rows(world: World, counts: list[int], keys: int) -> Iterator[Row]:
         empty.close()
     start = statistics.median(empties)
     for count in counts:
-        prompts, lasts = [], []
+        prompts, lasts, cpus = [], [], []
         for _ in range(3 if count <= 10_000 else 1):
             terminal = world.pinyon("--session", str(world.session(count)))
             prompts.append(usable(terminal)[1])
             if not any("last words" in row for row in terminal.screen()):
                 terminal.wait_for("last words", 120)
             lasts.append(terminal.record[-1][0] - terminal.start)
+            cpus.append(terminal.cpu_s())
             terminal.settle(0.5, 30)
             peak = terminal.peak_mb()
             if len(prompts) < (3 if count <= 10_000 else 1):
@@ -246,6 +249,7 @@ def open_rows(world: World, counts: list[int], keys: int) -> Iterator[Row]:
                 "prompt_ms": statistics.median(prompts) * 1000,
                 "shown_ms": statistics.median(lasts) * 1000,
                 "over_empty_ms": late * 1000,
+                "cpu_ms": statistics.median(cpus) * 1000,
                 "peak_mb": peak,
             },
             "" if ok is None else "empty + 500 ms, 150 MB",

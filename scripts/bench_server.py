@@ -18,12 +18,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-WORDS = (
+WORDS = re.findall(
+    r"\w+",
     "session module reader buffer parser value stream screen layout branch commit message token editor render update "
     "config option worker server client request result error retry signal process handler context window column "
     "cursor input output string number vector object method return import export local remote change review search "
-    "replace insert delete append create remove follow before after under which where there these those should could"
-).split()  # noqa: SIM905 - a list of 75 quoted words is no easier to read
+    "replace insert delete append create remove follow before after under which where there these those should could",
+)
 PIECE = re.compile(r"\n+ *| ?[A-Za-z]{1,6}| ?\d{1,3}| ?[^\sA-Za-z0-9]| +")
 
 
