@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LOCAL_FPS = 30
 SSH_FPS = 15
-WARM = ("app.runtime.mentions", "renderers.markdown", "renderers.code", "markdown_it")
+WARM = ("app.runtime.mentions", "renderers.markdown", "renderers.code", "markdown_it", "app.tui.commanding")
 SWITCH_S = 0.001
 """How long one thread may keep the others waiting: at Python's 5 ms a key waits that long behind imports, thrice."""
 
