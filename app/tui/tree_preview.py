@@ -10,8 +10,8 @@ from app.session.entries import message_of
 from app.tui.tree_figures import Figures
 from renderers.text import humanise, humanise_bytes, one_line
 from widgets.tree_preview import PreviewLine
-from widgets.tree_rows import local_now
 from widgets.tree_text import clock, run_text
+from widgets.tree_window import local_now
 
 if TYPE_CHECKING:
     from app.session.facts import IndexEntry

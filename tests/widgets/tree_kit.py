@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from textual import on
 from textual.app import App, ComposeResult
 from textual.message import Message
 
@@ -108,13 +109,10 @@ class TreeApp(App[None]):
     def on_mount(self) -> None:
         self.view.focus()
 
-    def on_tree_view_asked(self, message: TreeView.Asked) -> None:
-        self.posted.append(message)
-
-    def on_tree_view_label_chosen(self, message: TreeView.LabelChosen) -> None:
-        self.posted.append(message)
-
-    def on_tree_view_left(self, message: TreeView.Left) -> None:
+    @on(TreeView.Asked)
+    @on(TreeView.LabelChosen)
+    @on(TreeView.Left)
+    def keep(self, message: Message) -> None:
         self.posted.append(message)
 
 
