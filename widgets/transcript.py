@@ -222,7 +222,7 @@ class Transcript(TranscriptBlocks):
 
     def _mark_block(self, slot: Slot) -> None:
         top = self.blocks.top_of(slot)
-        start, end = Offset(0, top + slot.gap), Offset(self.size.width, top + slot.height - 1)
+        start, end = Offset(0, top + slot.gap), Offset(self.area.width, top + slot.height - 1)
         self.screen.selections = {self: Selection(start, end)}
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
@@ -237,7 +237,7 @@ class Transcript(TranscriptBlocks):
         row = self.row_at(event.y)
         if row is None or self._pressed not in (None, (event.x, event.y)):
             return
-        if row.pill and event.x >= self.size.width - len(row.pill):
+        if row.pill and event.x >= self.area.width - len(row.pill):
             self.follow()
             return
         if row.slot is None or row.strip is None:

@@ -47,7 +47,7 @@ class TranscriptBlocks(TranscriptScroll):
 
     def _guessed(self, blocks: Iterable[Block]) -> list[Slot]:
         """Slots with guessed heights, calls folded."""
-        width = self.size.width or 80
+        width = self.area.width or 80
         slots = [Slot(block, block.estimate_rows(width) + (0 if block.is_compact else 1)) for block in blocks]
         fold_all(slots)
         for slot in slots:
@@ -72,7 +72,7 @@ class TranscriptBlocks(TranscriptScroll):
         self._insert(block, after)
 
     def _insert(self, block: Block, after: Slot | None) -> None:
-        slot = Slot(block, block.estimate_rows(self.size.width or 80) + (0 if block.is_compact else 1))
+        slot = Slot(block, block.estimate_rows(self.area.width or 80) + (0 if block.is_compact else 1))
         self.blocks.insert(slot, after)
         self._dirty.update(dict.fromkeys(split_around(slot)))
         self._note(slot)

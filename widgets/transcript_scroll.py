@@ -55,7 +55,7 @@ class TranscriptScroll(TranscriptView):
         """Tell Textual where the window stands; the scroll bar is redrawn only when it would look different."""
         height = self.size.height
         total = max(self.blocks.total_rows, self._top_row + height)
-        self.set_reactive(Widget.virtual_size, Size(self.size.width, total))
+        self.set_reactive(Widget.virtual_size, Size(self.area.width, total))
         self.set_reactive(Widget.scroll_y, float(self._top_row))
         self.set_reactive(Widget.scroll_target_y, float(self._top_row))
         if not total or not height:

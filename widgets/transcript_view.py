@@ -168,8 +168,13 @@ class TranscriptView(ScrollView):
 
     # Layout
 
+    @property
+    def area(self) -> Size:
+        """What is drawn in: `size` counts the scroll bar's column as well."""
+        return self.scrollable_content_region.size
+
     def _current_look(self) -> tuple[Size, Hashable]:
-        return self.size, (self.visual_style, self.app.theme)
+        return self.area, (self.visual_style, self.app.theme)
 
     def _prepare(self) -> None:
         """Lay out for a new size or new colours; the compositor repaints the whole widget in these cases anyway."""
@@ -184,7 +189,7 @@ class TranscriptView(ScrollView):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        self._width, height = self.size
+        self._width, height = self.area
         places = self.viewport.layout()
         self._top_row = self.viewport.top
         pill = self.pill_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.ai.messages import TextContent, ToolResultMessage
-from tests.widgets.transcript_kit import Terminal, TranscriptApp, painted, screen, settle
+from tests.widgets.transcript_kit import Terminal, TranscriptApp, many, painted, screen, settle
 from widgets.block import Block
 from widgets.blocks import (
     AssistantBlock,
@@ -63,7 +63,7 @@ async def test_every_block_survives_every_width_and_density(width: int) -> None:
             app.transcript.go_to_start()
             while app.transcript.scroll_rows(6):
                 for y in range(app.transcript.size.height):
-                    assert app.transcript.render_line(y).cell_length == app.transcript.size.width
+                    assert app.transcript.render_line(y).cell_length == app.transcript.area.width
 
 
 @pytest.mark.parametrize("text", FOREIGN)
@@ -275,3 +275,14 @@ async def test_a_sibling_takes_the_place_on_the_screen() -> None:
         assert "second" in screen(app)[place]
         assert app.transcript.place_of("u2") == place
         assert app.transcript.place_of("n0") is None
+
+
+async def test_no_text_stands_under_the_scroll_bar() -> None:
+    words = "".join(chr(ord("a") + at % 26) for at in range(400))
+    app = TranscriptApp([UserBlock("u1", words), *many(30)])
+    async with app.run_test(size=(60, 12)):
+        await settle(app)
+        app.transcript.go_to_start()
+        await settle(app)
+        rows = painted(app)
+    assert "".join(row[2:59].strip() for row in rows if row.startswith("▌")) == words
