@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from app.agent.events import AgentEnd, MessageUpdate, ToolExecutionEnd, ToolExecutionUpdate, TurnEnd
@@ -35,6 +36,22 @@ def event_json(event: SessionEvent, *, partials: bool = False) -> dict[str, Any]
             return {key: _plain(value) for key, value in _members(event)}
         case _:
             return {key: _plain(value) for key, value in _members(event) if value is not None}
+
+
+def event_line(event: SessionEvent, *, partials: bool = False) -> str:
+    """The event as one line of JSON, without a line feed. Never raises for what a model, tool or extension put in."""
+    return json_line(event_json(event, partials=partials))
+
+
+def json_line(value: dict[str, Any]) -> str:
+    """One line of JSON: what JSON has no word for becomes null (NaN, infinities) or text (anything else)."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False)
+    except (ValueError, TypeError):
+        from app.session.lines import encode
+
+        plain: dict[str, Any] = json.loads(json.dumps(value, default=str, skipkeys=True))
+        return encode(plain).decode("utf-8", "replace").rstrip("\n")
 
 
 def _members(event: Any) -> list[tuple[str, Any]]:

@@ -96,4 +96,9 @@ def complain(text: str) -> None:
 
 def clean(text: str) -> str:
     """The text without control bytes: foreign text never reaches a terminal with them."""
-    return "".join(c for c in text if c == "\n" or (c >= " " and not "\x7f" <= c <= "\x9f")).strip()
+    return printable(text.replace("\t", " ")).strip()
+
+
+def printable(text: str) -> str:
+    """The text without control bytes but line feeds and tabs, for a terminal."""
+    return "".join(c for c in text if c in "\n\t" or (c >= " " and not "\x7f" <= c <= "\x9f"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,8 +12,8 @@ from anyio.abc import TaskStatus
 
 from app.agent.events import ToolExecutionStart
 from app.ai.messages import AssistantMessage, ImageContent
-from app.modes.event_json import event_json
-from app.modes.output import Output, clean, complain
+from app.modes.event_json import event_line, json_line
+from app.modes.output import Output, clean, complain, printable
 from app.runtime.agent_session import AgentSession
 from app.runtime.closing import close_connections
 from app.runtime.events import REFERENCE_EVENTS, AutoRetryStart, SessionEvent, SessionNote, WriteFailed
@@ -41,8 +40,7 @@ async def run_print_mode(
     def on_event(event: SessionEvent) -> None:
         if mode == "json":
             if event.type in REFERENCE_EVENTS:
-                line = json.dumps(event_json(event, partials=partials), ensure_ascii=False, separators=(",", ":"))
-                output.line(line)
+                output.line(event_line(event, partials=partials))
                 if output.closed:
                     session.stop_run()
         elif sys.stderr is not None and sys.stderr.isatty():
@@ -72,7 +70,7 @@ async def run_print_mode(
         async with session:
             session.subscribe(on_event)
             if mode == "json":
-                output.line(json.dumps(session.session.header, ensure_ascii=False, separators=(",", ":")))
+                output.line(json_line(session.session.header))
             if not output.closed and not stopped_by:
                 answer = await session.prompt(text, images)
         await close_connections()
@@ -89,7 +87,7 @@ async def run_print_mode(
 def _conclude(answer: AssistantMessage | None, failures: list[str], output: Output | None) -> int:
     """Print what is due of the last answer and say what was wrong with it."""
     if answer is not None and output is not None and (text := answer.text().strip("\n")):
-        output.line(text)
+        output.line(printable(text) if sys.stdout.isatty() else text)
     if failures:
         complain(f"{failures[0]} (--session-dir DIR; --no-session keeps nothing)")
         return 1
@@ -109,14 +107,18 @@ def _conclude(answer: AssistantMessage | None, failures: list[str], output: Outp
 
 
 def _progress(event: SessionEvent) -> None:
-    """A line on a terminal's standard error for each tool call and each wait."""
+    """A line on a terminal's standard error for each tool call and each wait; a terminal that has gone is no matter."""
     match event:
         case ToolExecutionStart(_, name, args):
             subject = args.get("command") or args.get("path") or args.get("pattern") or ""
             words = clean(str(subject)).split("\n")[0]
-            sys.stderr.write(f"· {clean(name)} {words[:100]}\n")
+            line = f"· {clean(name)} {words[:100]}\n"
         case AutoRetryStart(attempt, most, delay_ms, error):
-            sys.stderr.write(f"· {clean(error)[:200]} · again in {delay_ms / 1000:.0f} s ({attempt} of {most})\n")
+            line = f"· {clean(error)[:200]} · again in {delay_ms / 1000:.0f} s ({attempt} of {most})\n"
         case _:
             return
-    sys.stderr.flush()
+    try:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass

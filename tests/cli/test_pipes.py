@@ -143,3 +143,17 @@ def test_a_full_output_device_is_a_failure_that_is_told(pinyon: Program, asked: 
     assert ended.code == 1
     assert "standard output" in ended.complaint()
     assert pinyon.messages()[-1]["content"][0]["text"] == "ok"
+
+
+def test_a_terminal_gets_no_control_bytes_of_the_answer_and_a_pipe_gets_all(pinyon: Program, asked: Provider) -> None:
+    text = "a\ttab \x1b]0;title\x07\x1b[31mred\x9b0m"
+    asked.play(says(text))
+    assert pinyon.run("-p", "hello").out == text + "\n"
+    master, slave = os.openpty()
+    ended = pinyon.end(pinyon.start("-p", "hello", stdout=slave))
+    os.close(slave)
+    shown = os.read(master, 4096).decode()
+    os.close(master)
+    assert ended.code == 0
+    assert "]0;title[31mred0m" in shown
+    assert not {"\x1b", "\x07", "\x9b"}.intersection(shown)
