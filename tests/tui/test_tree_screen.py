@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from app.ai.adapters.scripted import answer, text
+from app.runtime.events import SessionSwitched
 from app.runtime.navigation import go_to
 from app.tui.screens.compare import CompareScreen
 from app.tui.screens.tree import TreeScreen
@@ -264,6 +265,21 @@ async def test_a_move_from_elsewhere_is_shown_at_once(work: Path) -> None:
         assert any(row.startswith("├─○ write it by hand") for row in rows), "what was left hangs, folded"
         assert screen.tree_view.entry is not None
         assert screen.tree_view.entry.id == session.session.leaf_id
+
+
+async def test_what_a_choice_does_to_the_session_does_not_reach_the_screen_that_gave_it(work: Path) -> None:
+    async with two_branches(work) as (pilot, session, first):
+        pilot.app.pop_screen()
+        screen = TreeScreen(session, SessionServices(session))
+        pilot.app.push_screen(screen, lambda _: session.emit(SessionSwitched("tree")))
+        await pilot.pause()
+        target = entry_id(session, "Rewrote")
+        screen.tree_view.select(target, reveal=True)
+        await pilot.press("f")
+        await until(pilot, lambda: not screen.is_attached)
+        session.emit(SessionSwitched("tree"))
+        assert [note.text for note in session.notes.after(None) if "view failed" in note.text] == []
+        assert not first.is_attached
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 100, 200])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.containers import Horizontal
 
 from app.errors import PinyonError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from app.runtime.agent_session import AgentSession
     from app.runtime.events import SessionEvent
     from app.session.tree_building import Row
-    from app.tui.tree_services import TreeServices
+    from app.tui.tree_services import TreeChoice, TreeServices
 
 HINTS = (
     "↑↓ move",
@@ -79,6 +80,7 @@ class TreeScreen(TreeActs):
         self._keys = keys
         self._facts: dict[tuple[str, int], PreviewFacts] = {}
         self._shown_for: str | None = None
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     def compose(self) -> ComposeResult:
         """Header, tree and pane, hints."""
@@ -102,10 +104,17 @@ class TreeScreen(TreeActs):
         """Listen no longer."""
         self._unsubscribe()
 
+    def dismiss(self, result: TreeChoice | None = None) -> AwaitComplete:
+        """Give the choice back; what it does to the session comes before this screen's end, and is not ours to show."""
+        self._unsubscribe()
+        return super().dismiss(result)
+
     def on_session_event(self, event: SessionEvent) -> None:
         """The tree may have grown; what streams is not in it yet."""
         match event.type:
             case "message_update" | "tool_execution_update" | "bash_output":
+                return
+            case _ if not self.query("#hints"):  # an app that ends takes the widgets away before it tells the screen
                 return
             case "note":
                 self.hints.say(event.text)
