@@ -23,7 +23,7 @@ def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
     places: Counter[str] = Counter()
-    faults = ended = torn = 0
+    faults = ended = torn = snapshots = 0
     began = time.monotonic()
     for number in range(count):
         with tempfile.TemporaryDirectory(prefix="pinyon-kill9-") as name, provider() as server:
@@ -40,9 +40,10 @@ def main() -> int:
         faults += len(killed.faults)
         ended += killed.had_ended
         torn += killed.was_torn
+        snapshots += killed.snapshots
         places[killed.last_entry] += not killed.had_ended
     print(f"{faults} faults in {count} kills, seed {seed}, {time.monotonic() - began:.0f} s")
-    print(f"{ended} runs had ended before the kill; {torn} files had a torn end")
+    print(f"{ended} runs had ended before the kill; {torn} files had a torn end; {snapshots} snapshots checked")
     print("killed behind: " + ", ".join(f"{what} {times}" for what, times in places.most_common()))
     return 1 if faults else 0
 

@@ -10,9 +10,12 @@ import subprocess
 import threading
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from app.session.inspect import inspect
+from app.session.snapshots.model import SnapshotError
+from app.session.snapshots.store import SnapshotStore, project_store
 from tests.cli.program import Program
 from tests.cli.server import Provider, Reply
 from tests.cli.wires import bash, calls, says
@@ -24,12 +27,13 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Killed:
-    """One kill: what was wrong, whether the run had ended before it, and where in the file it fell."""
+    """One kill: what was wrong, whether the run had ended before it, where in the file it fell, snapshots checked."""
 
     faults: tuple[str, ...]
     had_ended: bool
     last_entry: str
     was_torn: bool
+    snapshots: int
 
 
 def entries_in(data: bytes) -> list[Entry]:
@@ -84,6 +88,21 @@ def faults_of(before: bytes, after: bytes) -> list[str]:
     return found
 
 
+def faults_of_snapshots(data: bytes, snapshots: Path, work: Path) -> list[str]:
+    """Snapshot entries whose files can't be told any more."""
+    store = SnapshotStore(project_store(snapshots, work.resolve()), work)
+    found: list[str] = []
+    for entry in entries_in(data):
+        if entry.get("customType") == "pinyon.snapshot":
+            try:
+                manifest = store.load(entry["data"]["manifest"])
+                for state in manifest.files.values():
+                    store.packs.read(state.digest)
+            except (OSError, SnapshotError) as error:
+                found.append(f"snapshot {entry['id']}: {error}")
+    return found
+
+
 def paced(reply: Reply, pause: threading.Event) -> Reply:
     """The same answer, its second half a moment later."""
     middle = len(reply.body) // 2
@@ -93,8 +112,10 @@ def paced(reply: Reply, pause: threading.Event) -> Reply:
 def script(pause: threading.Event) -> list[Reply]:
     """Answers with one call or two, and a long text; longer than the latest kill in all."""
     steps: list[Reply] = []
+    command = "sleep 0.08; echo {name} | tee {name}.txt"
     for number in range(6):
-        wanted = [bash(f"sleep 0.08; echo {number}{letter}", f"c{number}{letter}") for letter in "ab"[: 1 + number % 2]]
+        names = [f"{number}{letter}" for letter in "ab"[: 1 + number % 2]]
+        wanted = [bash(command.format(name=name), f"c{name}") for name in names]
         steps.append(paced(calls(*wanted), pause))
     return [*steps, paced(says("words " * 400), pause)]
 
@@ -126,9 +147,11 @@ def kill_once(program: Program, provider: Provider, seed: int) -> Killed:
         faults.append(f"-c gave {again.code}, {again.out[-80:]!r}, {again.err[-200:]!r}")
     after = path.read_bytes()
     faults += faults_of(before, after)
+    faults += faults_of_snapshots(after, program.data / "snapshots", program.work)
     facts = inspect(path)
-    if program.sessions() != [path] or facts["tips"] != 1 or facts["branch_len"] != facts["entries"]:
+    ours = sum(str(entry.get("customType", "")).startswith("pinyon.") for entry in entries_in(after))
+    if program.sessions() != [path] or facts["tips"] != 1 or facts["branch_len"] + ours != facts["entries"]:
         faults.append(f"no single branch: {facts}")
     last = entries_in(before)[-1]
     where = str(last.get("message", last).get("role", last["type"]))
-    return Killed(tuple(faults), had_ended, where, bool(torn_lines(before)))
+    return Killed(tuple(faults), had_ended, where, bool(torn_lines(before)), ours)
