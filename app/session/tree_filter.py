@@ -72,7 +72,7 @@ def shown_by(mode: TreeFilter, tree: Tree) -> Shows:
 
 def _is_default(entry: IndexEntry, tree: Tree) -> bool:
     if entry.role != "assistant":
-        return entry.type not in _QUIET
+        return entry.type not in _QUIET and entry.role != "system"
     return bool(entry.preview or entry.calls) or entry.fact in _ABNORMAL or entry.id == tree.leaf_id
 
 
