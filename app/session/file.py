@@ -36,6 +36,7 @@ class SessionFile(SessionLog):
         self._writable = False
         self._locked = False
         self._half_line = False
+        self._has_company = False
         self._pending: list[IndexEntry] = []
 
     @classmethod
@@ -128,11 +129,15 @@ class SessionFile(SessionLog):
         self._keep_torn_bytes()
         lead = b"\n" if self._half_line or not self.index.ends_with_newline else b""
         descriptor = self._writer()
+        data = lead + b"".join(lines)
         try:
-            end = write_all(descriptor, lead + b"".join(lines))
+            end = write_all(descriptor, data)
         except PartialWriteError:
             self._half_line = True
             raise
+        if not self._half_line:
+            # between our look and our write another program may have been quicker
+            strangers += self._take_in(end - len(data))
         self._half_line, self.index.ends_with_newline, self.index.end = False, True, end
         if durable:
             sync(descriptor)
@@ -228,12 +233,19 @@ class SessionFile(SessionLog):
                 self.notes.append("another program cut this session's file shorter")
                 index.end, index.ends_with_newline = size, False
             return []
+        return self._take_in(size)
+
+    def _take_in(self, end: int) -> list[IndexEntry]:
+        """Index what another program wrote up to `end`; the first time, a note tells of it."""
+        index = self.index
         known = len(index.entries)
-        data = self._pread(index.end, size - index.end)
-        self._indexer.feed(_split(data), index.end)
+        if end > index.end:
+            self._indexer.feed(_split(self._pread(index.end, end - index.end)), index.end)
         found = index.entries[known:]
-        if found:
-            self.notes.append(f"another program wrote {len(found)} entries to this session's file")
+        if found and not self._has_company:
+            self._has_company = True
+            count = "an entry" if len(found) == 1 else f"{len(found)} entries"
+            self.notes.append(f"another program wrote {count} to this session's file")
         return found
 
     def _keep_torn_bytes(self) -> None:

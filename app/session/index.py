@@ -219,11 +219,15 @@ class Indexer:
         if index.header is not None and self._header_line != 1:
             notes.append(f"the session's header stands in line {self._header_line}, not in the first")
         if index.set_aside:
-            notes.append(f"{_count(index.set_aside, 'line')} could not be read and stay as they are in the file")
+            stay = "stays as it is" if index.set_aside == 1 else "stay as they are"
+            notes.append(f"{_count(index.set_aside, 'line')} could not be read and {stay} in the file")
         if index.recovered:
             notes.append(f"{_count(index.recovered, 'entry', 'entries')} recovered from damaged lines")
         if index.repeated:
-            notes.append(f"{_count(index.repeated, 'line')} stand twice in the file and count once")
+            stand = (
+                "stands twice in the file and counts" if index.repeated == 1 else "stand twice in the file and count"
+            )
+            notes.append(f"{_count(index.repeated, 'line')} {stand} once")
         if self._renamed:
             notes.append(f"{_count(self._renamed, 'entry', 'entries')} had the id of another and got a new one")
         if self._nameless:
