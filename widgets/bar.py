@@ -12,6 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from renderers.text import cell_width, cut_cells, cut_middle, one_line
+from widgets.plain import in_words, is_plain
 from widgets.repaint import ChangedCellsOnly
 
 
@@ -115,7 +116,10 @@ class Bar(ChangedCellsOnly, Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row, exactly as wide as the widget."""
         base = self.rich_style
-        pieces = lay_out(self.tokens_of_row(y), self.size.width)
+        tokens = self.tokens_of_row(y)
+        if is_plain(self):
+            tokens = [replace(token, text=in_words(token.text)) for token in tokens]
+        pieces = lay_out(tokens, self.size.width)
         strip = Strip([Segment(text, base + self._style(name)) for text, name in pieces])
         return strip.adjust_cell_length(self.size.width, base)
 

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -53,6 +53,11 @@ class Options(ChangedCellsOnly, Widget):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return one row an answer."""
         return len(self.labels)
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the highlighted answer stands on the screen."""
+        return self.content_region.offset + Offset(1, self.index)
 
     def render_line(self, y: int) -> Strip:
         """Return one answer."""
@@ -98,6 +103,11 @@ class ChoiceScreen(ModalScreen[str]):
                 with VerticalScroll(classes="dialog--text", can_focus=False):
                     yield Static(Content(self._body), markup=False)
             yield self._options
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the highlighted answer stands."""
+        return self._options.cursor_screen_offset
 
     def on_key(self, event: events.Key) -> None:
         """Move, answer, or scroll the text."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from renderers.text import humanise
 from widgets.bar import Bar, Token
+from widgets.plain import is_plain
 
 GAUGE_CELLS = 10
 
@@ -24,6 +25,13 @@ class HeaderState:
     context_tokens: int | None = None
     context_window: int | None = None
     notice: str = ""
+
+
+def _in_thousands(tokens: int) -> str:
+    """Return a window's size as it is spoken: 200 thousand, 1 million."""
+    if tokens >= 1_000_000:
+        return f"{tokens / 1_000_000:.3g} million"
+    return f"{tokens / 1000:.0f} thousand" if tokens >= 1000 else str(tokens)
 
 
 def gauge_style(share: float | None) -> str:
@@ -65,7 +73,8 @@ class Header(Bar):
             Token(state.title, "header--title", weight=50, cut="end", least_cells=12, cut_weight=10),
             Token(state.notice, "header--notice", weight=90, on_right=True, cut="end", cut_weight=28),
         ]
-        model = f"{state.model} · {state.thinking}" if state.model and state.thinking else state.model
+        joint = " thinking " if is_plain(self) else " · "
+        model = f"{state.model}{joint}{state.thinking}" if state.model and state.thinking else state.model
         tokens.append(Token(model, "header--model", weight=80, on_right=True, cut="end", least_cells=20))
         return tokens + self._fullness(wide)
 
@@ -77,6 +86,9 @@ class Header(Bar):
         percent = "?" if share is None else f"{share:.0%}"
         style = gauge_style(share)
         said = "header--context" if style == "header--gauge" else style
+        if is_plain(self):
+            whole = f" of {_in_thousands(state.context_window)}" if wide else ""
+            return [Token(f"context {percent.replace('%', ' %')}{whole}", said, weight=70, on_right=True)]
         if not wide:
             return [Token(percent, said, weight=70, on_right=True)]
         filled = 0 if share is None else max(0, min(GAUGE_CELLS, round(share * GAUGE_CELLS)))

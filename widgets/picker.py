@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import ComposeResult
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
@@ -21,6 +21,7 @@ from textual.widget import Widget
 from renderers.text import cell_width, cut_cells, cut_middle, one_line
 from widgets.bar import Token, lay_out
 from widgets.fuzzy import Match, rank
+from widgets.plain import is_plain
 from widgets.prompt_keys import normalise_key
 from widgets.repaint import ChangedCellsOnly
 
@@ -86,6 +87,7 @@ class Picker(ChangedCellsOnly, Widget, can_focus=True):
         self._hits: list[tuple[PickerItem, Match]] = []
         self.selected = selected or next((item.id for item in items if item.is_current), None)
         self._first = 0
+        self._number = ""
         self._narrow(keep=True)
 
     # -- the list
@@ -135,10 +137,31 @@ class Picker(ChangedCellsOnly, Widget, can_focus=True):
         self.post_message(self.Highlighted(self.selected))
         self.refresh()
 
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the highlighted row stands on the screen."""
+        return self.content_region.offset + Offset(1, _HEAD + self._index - self._first)
+
     # -- keys and mouse
+
+    def _type_number(self, key: str) -> bool:
+        """In the plain interface rows are numbered, and a number typed before any filter highlights its row."""
+        if not (key.isdecimal() and key.isascii() and is_plain(self)) or self.query_text:
+            self._number = ""
+            return False
+        for number in (self._number + key, key):
+            if 1 <= int(number) <= len(self._hits):
+                self._number = number
+                self.move(int(number) - 1 - self._index)
+                return True
+        return False
 
     async def _on_key(self, event: events.Key) -> None:
         key = normalise_key(event.key)
+        if self._type_number(key):
+            event.stop()
+            event.prevent_default()
+            return
         page = max(1, self._list_rows - 1)
         moves = {"up": -1, "down": 1, "pageup": -page, "pagedown": page, "home": -MAX_ROWS, "end": MAX_ROWS}
         if key in moves:
@@ -240,6 +263,11 @@ class Picker(ChangedCellsOnly, Widget, can_focus=True):
         item, match = self._hits[at]
         if at == index:
             base = base + self.get_component_rich_style("picker--cursor", partial=True)
+        if is_plain(self):
+            lead = f"{'>' if at == index else ' '}{at + 1:>{len(str(len(self._hits)))}} "
+            lead += "current " if item.is_current else ""
+            pieces = [Segment(lead, base), *self._label(item, match, width - len(lead) - 1, base)]
+            return Strip(pieces).adjust_cell_length(width, base)
         tick = Segment("✓ " if item.is_current else "  ", self._style("picker--current", base))
         pieces = [Segment(" ▸ " if at == index else "   ", base), tick, *self._label(item, match, width - 6, base)]
         return Strip(pieces).adjust_cell_length(width, base)

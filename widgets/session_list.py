@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from textual.geometry import Offset
 from textual.message import Message
 
 from widgets.prompt_keys import normalise_key
@@ -110,6 +111,12 @@ class SessionList(SessionRowsView, can_focus=True):
     def use_keys(self, overrides: Mapping[str, Sequence[str]]) -> None:
         """Bind actions of `SESSIONS_ACTIONS` to other keys."""
         self._keys = session_key_table(overrides)
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the row stood on, or the search field while it is typed in, is on the screen."""
+        at = 0 if self.is_searching else 1 + self._place.get(self.selected, 0) - self._first
+        return self.content_region.offset + Offset(1, at)
 
     async def _on_key(self, event: events.Key) -> None:
         key = normalise_key(event.key)

@@ -114,6 +114,12 @@ class Transcript(TranscriptBlocks):
         """The block under the cursor, None outside browse mode."""
         return None if self.cursor_slot is None else self.cursor_slot.block.id
 
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the block cursor stands on the screen; the last row when it is out of sight."""
+        y = None if self.cursor_slot is None else self.place_of(self.cursor_slot.block.id)
+        return self.content_region.offset + Offset(0, max(0, self.size.height - 1) if y is None else y)
+
     def set_cursor(self, block_id: str | None) -> None:
         """Put the cursor on a block and show it; None takes it away."""
         slot = None if block_id is None else self.blocks.get(block_id)

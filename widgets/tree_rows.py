@@ -10,6 +10,7 @@ from textual.message import Message
 from app.session.tree import Tree
 from app.session.tree_filter import TreeFilter, TreeQuery
 from app.session.tree_layout import TreeLayout
+from widgets.plain import is_plain
 from widgets.tree_line import TreeLook
 from widgets.tree_text import EntryTexts, ReadEntry
 from widgets.tree_window import TreeWindow, local_now
@@ -43,6 +44,7 @@ class TreeRows(TreeWindow):
 
     def on_mount(self) -> None:
         """Tell where one stands; a theme's colours are in every strip."""
+        self._look.plain = is_plain(self)
         self.app.theme_changed_signal.subscribe(self, lambda _theme: self.notify_style_update())
         self._tell()
 

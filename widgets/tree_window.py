@@ -12,7 +12,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -139,6 +139,11 @@ class TreeWindow(ChangedCellsOnly, Widget, can_focus=True):
         self._first = max(0, min(self._first, count - rows))
         if not self._first <= at < self._first + rows:
             self._first = max(0, min(at, at - rows + 1))
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the row one stands on is on the screen."""
+        return self.content_region.offset + Offset(0, self.list_top + max(0, self._screen_row() or 0))
 
     def scroll_list(self, rows: int) -> None:
         """Move the window without moving the row one stands on."""

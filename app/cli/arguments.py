@@ -39,6 +39,7 @@ class Arguments:
     cwd: str | None = None
     ssh: bool = False
     theme: str | None = None
+    plain_ui: bool = False
     version: bool = False
     help: bool = False
 

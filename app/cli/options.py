@@ -60,6 +60,7 @@ OPTIONS = (
     Option(("--cwd",), "cwd", "work in this folder", "DIR"),
     Option(("--ssh",), "ssh", "full screen: save bytes, as over SSH"),
     Option(("--theme",), "theme", "full screen: dark, light or ansi", "NAME"),
+    Option(("--plain-ui",), "plain_ui", "full screen: words in place of boxes and signs, for screen readers"),
     Option(("-v", "--version"), "version", "print the version"),
     Option(("-h", "--help"), "help", "print this"),
 )

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import constants
 from textual.app import App
@@ -16,10 +16,17 @@ from app.config.paths import stylesheet
 from app.tui.driver import well_behaved
 from app.tui.keymap import teach_legacy_keys
 from app.tui.pasting import teach_pastes
+from app.tui.plain import PlainGlyphs, cursor_place, show_cursor, wants_plain
 from app.tui.themes import choose_theme, register_themes, theme_variable_defaults
+from widgets.plain import PLAIN_CLASS, is_plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
     from textual.driver import Driver
+    from textual.filter import LineFilter
+    from textual.screen import Screen
 
     from app.cli.arguments import Arguments
     from app.tui.starting import Face
@@ -47,6 +54,8 @@ class PinyonApp(App[None]):
         teach_pastes()
         self.theme = choose_theme(face.theme, known=set(self.available_themes))
         self.animation_level = "none"
+        self._plain_glyphs = PlainGlyphs()
+        self.set_class(wants_plain(arguments.plain_ui, face.settings), PLAIN_CLASS)
 
     def get_driver_class(self) -> type[Driver]:
         """The driver of this platform with our manners; one that the environment names is left as it is."""
@@ -56,6 +65,17 @@ class PinyonApp(App[None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our colour tokens, for themes that don't define them."""
         return theme_variable_defaults(self.current_theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's, and in the plain interface ours behind them."""
+        filters = super().get_line_filters()
+        return [*filters, self._plain_glyphs] if is_plain(self) else filters
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Textual's end of a frame: in the plain interface the terminal's cursor stands where the keys go."""
+        if is_plain(self) and (place := cursor_place(screen)) is not None:
+            self.cursor_position = place
+        super()._display(screen, renderable)
 
     def on_mount(self) -> None:
         """Show the chat and take the signals that end us."""
@@ -67,6 +87,9 @@ class PinyonApp(App[None]):
                 loop.add_signal_handler(number, self.leave, code)
             except (NotImplementedError, RuntimeError, ValueError):  # not the main thread, as under a test
                 break
+        if is_plain(self):
+            show_cursor(self)
+        self.app_resume_signal.subscribe(self, lambda _app: show_cursor(self))
         self._chat = ChatScreen(self.arguments, self.cwd)
         self.push_screen(self._chat)
 

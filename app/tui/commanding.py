@@ -92,7 +92,7 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
         case "search_transcript":
             await search_transcript(screen, argument)
         case "toggle_plain":
-            toggle_plain(screen)
+            await toggle_plain(screen)
         case "show_help":
             screen.action_session_help()
         case "suspend":
@@ -224,8 +224,14 @@ async def search_transcript(screen: ChatScreen, words: str) -> None:
     screen.show_status()
 
 
-def toggle_plain(screen: ChatScreen) -> None:
-    """No boxes, no spinner, states as words."""
-    screen.is_plain = not screen.is_plain
-    screen.transcript.set_plain(screen.is_plain)
-    screen.set_class(screen.is_plain, "-plain")
+async def toggle_plain(screen: ChatScreen) -> None:
+    """No boxes, no spinner, states as words; or as before. For this and later starts."""
+    import anyio.to_thread
+
+    from app.config.settings import save_setting
+    from app.tui.plain import SETTING, set_plain
+    from widgets.plain import is_plain
+
+    plain = not is_plain(screen)
+    set_plain(screen.app, plain)
+    await anyio.to_thread.run_sync(save_setting, SETTING, plain)

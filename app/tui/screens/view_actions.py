@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 
 from app.tui.screens.chat_view import ChatView
+from widgets.plain import is_plain
 from widgets.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ class ViewActions(ChatView):
         self._ended_at = 0.0
         self._mouse_is_ours = True
         self._thinking_open = False
-        self.is_plain = False
+
+    def on_mount(self) -> None:
+        """The transcript's blocks are drawn in words where that is wanted."""
+        self.transcript.set_plain(is_plain(self))
 
     def on_session_event(self, event: SessionEvent) -> None:
         """Remember when something ended."""
