@@ -13,7 +13,7 @@ from textual.visual import Visual
 from renderers import block
 from renderers.header import META_STYLE, Header, ToolState, elapsed
 from renderers.prose import MetaLine, Prose, clean
-from renderers.registry import Density, ToolView
+from renderers.registry import Density, ToolView, spin
 from renderers.rows import FULL_ROWS, Body, Row
 from renderers.user import SIBLING_META, UserVisual
 
@@ -67,6 +67,8 @@ def thinking_visual(
     from renderers.stack import Stack
 
     verb, short = ("thinking", "thinking") if streaming else ("thought for", "thought")
+    if elapsed_s is not None and elapsed_s < 0.1:
+        elapsed_s = None
     label = short if elapsed_s is None else f"{verb} {elapsed(round(elapsed_s) if elapsed_s >= 1 else elapsed_s)}"
     is_open = density != "title"
     chevron = (" (open)" if is_open else " (closed)") if plain else " ▾" if is_open else " ▸"
@@ -103,7 +105,7 @@ def bash_execution_visual(
 
     failed = cancelled or bool(exit_code)
     state: ToolState = "inprogress" if running else "error" if failed else "complete"
-    view = ToolView(density, elapsed_s, frame, plain)
+    view = ToolView(density, elapsed_s, spin(frame, elapsed_s), plain)
     clean = sanitise(command)
     first, _, rest = clean.strip("\n").partition("\n")
     status = "stopped" if cancelled else f"exit {exit_code}" if exit_code else ""

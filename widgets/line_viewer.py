@@ -18,7 +18,7 @@ class LineViewer(ScrollView, can_focus=True):
     """Shows a text; `wrapped` breaks lines at the width, else they scroll sideways."""
 
     DEFAULT_CSS = """
-    LineViewer { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
+    LineViewer { height: 1fr; overflow-y: scroll; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
     """
     COMPONENT_CLASSES = {"line-viewer--number", "line-viewer--hit"}
 
@@ -67,7 +67,7 @@ class LineViewer(ScrollView, can_focus=True):
         return expand_tabs(sanitise(self._lines[line][:LONGEST_LINE]))
 
     def _lay_out(self) -> None:
-        width = max(1, self.size.width - self._gutter)
+        width = max(1, self._area_cells - self._gutter)
         if width == self._width:
             return
         self._width = width
@@ -88,6 +88,11 @@ class LineViewer(ScrollView, can_focus=True):
         self.virtual_size = Size(self._gutter + (width if self._wrapped else widest), len(rows))
 
     @property
+    def _area_cells(self) -> int:
+        """The width without the scroll bar, which `size` counts."""
+        return self.scrollable_content_region.width
+
+    @property
     def _gutter(self) -> int:
         return len(str(len(self._lines))) + 2
 
@@ -96,13 +101,13 @@ class LineViewer(ScrollView, can_focus=True):
         left, top = self.scroll_offset
         base = self.rich_style
         if y + top >= len(self._rows):
-            return Strip.blank(self.size.width, base)
+            return Strip.blank(self._area_cells, base)
         line, start, end = self._rows[y + top]
         text = self._clean(line)[start:end]
         number = f"{line + 1:>{self._gutter - 2}}  " if start == 0 else " " * self._gutter
         style = base
         if self._query and self._query in text.lower():
             style = base + self.get_component_rich_style("line-viewer--hit", partial=True)
-        body = Strip([Segment(text, style)]).crop(left, left + max(1, self.size.width - self._gutter))
+        body = Strip([Segment(text, style)]).crop(left, left + max(1, self._area_cells - self._gutter))
         head = Segment(number, base + self.get_component_rich_style("line-viewer--number", partial=True))
-        return Strip([head, *body]).adjust_cell_length(self.size.width, base)
+        return Strip([head, *body]).adjust_cell_length(self._area_cells, base)

@@ -57,6 +57,10 @@ def test_thinking_folds_to_one_line_that_says_how_long() -> None:
     assert draw(thinking_visual("", "title", 2.0, True)) == ["  thinking 2 s"]
 
 
+def test_thinking_that_took_no_time_tells_none() -> None:
+    assert draw(thinking_visual("x", elapsed_s=0.02)) == ["  thought ▸"]
+
+
 def test_open_thinking_shows_its_head_and_while_it_streams_its_end() -> None:
     text = "\n".join(f"step {i}" for i in range(20))
     assert "step 0" in shown(thinking_visual(text, "preview", 4.0))

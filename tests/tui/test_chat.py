@@ -52,7 +52,7 @@ async def test_every_kind_of_block_is_seen_live_and_the_same_after_continuing(wo
     async with chat(work, script, size=(100, 60)) as (pilot, screen, _):
         await say(pilot, screen, "go")
         live = shown(screen)
-    for words in ("thought for", "I look.", "read 1 file, 1 search", "✓ edit", "+1 −1", "✗ bash", "exit 3", "漢字"):
+    for words in ("thought ▸", "I look.", "read 1 file, 1 search", "✓ edit", "+1 −1", "✗ bash", "exit 3", "漢字"):
         assert words in live, live
     assert (work / "a.txt").read_text() == "beta\n"
     async with chat(work, [], "-c", size=(100, 60)) as (pilot, screen, _):
@@ -218,3 +218,12 @@ async def test_a_message_written_anew_becomes_a_sibling_that_one_key_switches(wo
         assert "‹ 1/2 ›" in shown(screen)
         assert "one" in shown(screen)
         assert "second way" not in shown(screen)
+
+
+async def test_a_lone_slash_opens_the_commands_and_reaches_no_model(work: Path) -> None:
+    async with chat(work, ["never"]) as (pilot, screen, model):
+        screen.send("/")
+        await until(pilot, lambda: pilot.app.screen is not screen)
+        assert model.calls == []
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is screen)

@@ -209,7 +209,9 @@ class ChatScreen(BranchKeys):
         from app.runtime.user_bash import parse_bash
 
         self.transcript.follow()
-        if (line := parse_command(text)) is not None:
+        if text == "/":
+            self.action_session_palette()
+        elif (line := parse_command(text)) is not None:
             if line.command is None:
                 self.note(unknown_command_text(line), "warning")
                 self.prompt.prepend_text(text)
