@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from app.config.jsonc import read_object
 from widgets.prompt_keys import PROMPT_ACTIONS, KeyAction, normalise_key
+from widgets.session_keys import SESSIONS_ACTIONS
+from widgets.tree_keys import TREE_ACTIONS
 
 if TYPE_CHECKING:
     from textual.binding import Binding
@@ -70,6 +72,8 @@ SECTIONS: dict[str, tuple[KeyAction, ...]] = {
         KeyAction("browse.bottom", ("G",), "Last block"),
         KeyAction("browse.leave", ("i",), "Back to the prompt"),
     ),
+    "tree": TREE_ACTIONS,
+    "sessions": SESSIONS_ACTIONS,
 }
 
 ACTIONS: dict[str, KeyAction] = {action.id: action for actions in SECTIONS.values() for action in actions}
@@ -78,6 +82,8 @@ ACTIONS: dict[str, KeyAction] = {action.id: action for actions in SECTIONS.value
 _TOGETHER: tuple[frozenset[str], ...] = (
     frozenset({"prompt", "run", "view", "session"}),
     frozenset({"browse", "run", "view", "session"}),
+    frozenset({"tree"}),
+    frozenset({"sessions"}),
 )
 _ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}
 
