@@ -63,6 +63,25 @@ def test_a_full_disk_stops_the_run_and_with_room_again_it_goes_on(
     assert faults_of(still, path.read_bytes()) == []
 
 
+def test_a_data_folder_that_fills_up_stops_the_run_and_with_room_again_it_goes_on(
+    pinyon: Program, asked: Provider, small_disk: Path
+) -> None:
+    pinyon.data = small_disk / "data"
+    pinyon.env["PINYON_DATA_DIR"] = str(pinyon.data)
+    (pinyon.work / "kept.txt").write_text("before")
+    ballast = pinyon.data / "ballast"
+    asked.play(calls(bash(f"cat /dev/zero > {ballast} 2>/dev/null; echo after > kept.txt")), says("x" * 9000))
+    ended = pinyon.run("-p", "fill it")
+    assert ended.code == 1
+    assert "the disk is full" in ended.err
+    (path,) = pinyon.sessions()
+    before = path.read_bytes()
+    assert torn_lines(before) in ([], [before.count(b"\n")])
+    ballast.unlink()
+    goes_on(pinyon, asked)
+    assert faults_of(before, path.read_bytes()) == []
+
+
 def test_on_a_full_disk_nothing_is_asked_and_without_a_session_it_answers(
     pinyon: Program, asked: Provider, small_disk: Path
 ) -> None:

@@ -162,6 +162,7 @@ class Walk:
             self.session, self.model = Session.create(self.folder, self.folder), Model()
         else:
             before = path.read_bytes()
+            earlier = self.model.copy()
             try:
                 self.session = await Session.open(path)
             except NotASessionError:
@@ -169,6 +170,9 @@ class Walk:
                 self.session, self.model = Session.create(self.folder, self.folder), Model()
             assert path.read_bytes().startswith(before)
             self._take_new()
+            if self.size_before and self.size() > len(before):  # results for open calls: a kill may cut these as well
+                self.earlier, self.size_before = earlier, len(before)
+                return
         self.earlier, self.size_before = self.model.copy(), self.size()
 
     def _take_new(self) -> None:
