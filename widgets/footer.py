@@ -5,6 +5,7 @@ While something is going on a timer ticks once a second; when idle there is none
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from renderers.text import humanise, humanise_duration, one_line
 from widgets.bar import Bar, Token
+from widgets.plain import is_plain
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
 class FooterState:
     """What the footer says. Tokens are counts, cost in dollars; `activity` is a word such as "working", "" when idle.
 
-    `busy_since` is in the footer's clock (time.monotonic). `escape_hint` says what escape does now ("stop"), "" if it
-    does nothing; `hints` are keys with their action ("ctrl+t tree"); `note` is said in place of the hints.
+    `busy_since` is in the footer's clock (time.monotonic), and so is `due`: when what is waited for comes, counted
+    down to. `escape_hint` says what escape does now ("stop"), "" if it does nothing; `hints` are keys with their action
+    ("ctrl+t tree"); `note` is said in place of the hints.
     """
 
     input_tokens: int = 0
@@ -36,6 +39,7 @@ class FooterState:
     hints: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     note: str = ""
+    due: float | None = None
 
 
 def elapsed(seconds: float) -> str:
@@ -97,11 +101,9 @@ class Footer(Bar):
     def tokens_of_row(self, y: int) -> Sequence[Token]:
         """Return the tokens; under 80 cells no hints but that of escape."""
         state = self.state
-        spent = [
-            f"{arrow}{humanise(count)}"
-            for arrow, count in (("↑", state.input_tokens), ("↓", state.output_tokens))
-            if count
-        ]
+        sides = ("{} in", "{} out") if is_plain(self) else ("↑{}", "↓{}")
+        counts = (state.input_tokens, state.output_tokens)
+        spent = [side.format(humanise(count)) for side, count in zip(sides, counts, strict=True) if count]
         cost = "" if state.cost is None or (not state.cost and not state.is_subscription) else money(state.cost)
         if state.is_subscription:
             cost = f"{cost} (sub)".strip()
@@ -119,6 +121,8 @@ class Footer(Bar):
         state = self.state
         if not state.activity:
             return ""
+        if state.due is not None:
+            return f"● {state.activity} in {elapsed(math.ceil(state.due - self._clock()))}"
         since = "" if state.busy_since is None else f" {elapsed(self._clock() - state.busy_since)}"
         return f"● {state.activity}{since}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -22,6 +23,8 @@ MOST_FILES = 50_000
 FRESH_S = 5.0  # a list of files is walked again when it is older
 DENSITIES = ("title", "preview", "full")
 THEMES = ("dark", "light", "ansi")
+_UNTYPABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""A name with one of these can't stand in a prompt: it would be sent as another name."""
 
 
 class Completing:
@@ -92,6 +95,8 @@ def _walk(cwd: str, stop: StopFlag) -> list[Candidate]:
 
     found: list[Candidate] = []
     for item in walk(cwd, stop, []):
+        if _UNTYPABLE.search(item.relative):
+            continue
         found.append(Candidate(item.relative + "/" if item.is_folder else item.relative, is_open=item.is_folder))
         if len(found) >= MOST_FILES:
             break
@@ -103,7 +108,7 @@ def _entries(cwd: str, typed: str) -> list[Candidate]:
     folder = os.path.join(cwd, os.path.expanduser(head + slash))
     try:
         with os.scandir(folder) as entries:
-            found = [(entry.name, entry.is_dir()) for entry in entries]
+            found = [(entry.name, entry.is_dir()) for entry in entries if not _UNTYPABLE.search(entry.name)]
     except OSError:
         return []
     found.sort(key=lambda item: (not item[1], item[0].lower()))

@@ -26,19 +26,21 @@ class Status:
     branch: str = ""
     activity: str = "starting"
     busy_since: float | None = None
+    due: float | None = None
     note: str = ""
     statuses: tuple[str, ...] = ()
     notice: str = ""
     overrides: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def begin(self, activity: str) -> None:
-        """Something began that the footer counts the seconds of."""
+    def begin(self, activity: str, due_in_s: float | None = None) -> None:
+        """Something began that the footer counts the seconds of; or down, to what is due in so many."""
         self.activity = activity
         self.busy_since = time.monotonic()
+        self.due = None if due_in_s is None else self.busy_since + due_in_s
 
     def end(self) -> None:
         """Nothing goes on."""
-        self.activity, self.busy_since = "", None
+        self.activity, self.busy_since, self.due = "", None, None
 
     def header(self, session: AgentSession | None) -> HeaderState:
         """The header's state."""
@@ -71,11 +73,19 @@ class Status:
             cost=totals.cost or None,
             activity=self.activity,
             busy_since=self.busy_since,
+            due=self.due,
             escape_hint=session.interrupts.label or "",
             hints=hints,
             statuses=self.statuses,
             note=self.note,
         )
+
+
+def retry_ending(attempts: int, error: str | None) -> str:
+    """What is said when nothing is sent again; the failure itself stands above it."""
+    if error is not None and error.startswith("stopped"):
+        return "stopped waiting: not sent again"
+    return f"gave up after {attempts} {'retry' if attempts == 1 else 'retries'}"
 
 
 def git_branch(cwd: Path) -> str:

@@ -227,3 +227,20 @@ async def test_a_lone_slash_opens_the_commands_and_reaches_no_model(work: Path) 
         assert model.calls == []
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is screen)
+
+
+async def test_a_command_that_has_to_wait_stays_in_the_prompt_and_one_without_words_goes_nowhere(work: Path) -> None:
+    async with chat(work, ["never"]) as (pilot, screen, model):
+        for words in ("!", "!!", "! "):
+            screen.send(words)
+        await until(pilot, lambda: shown(screen).count("wants a command") == 3)
+        await say(pilot, screen, "!true")
+        assert screen.session is not None
+        screen.send("!sleep 30")
+        await until(pilot, lambda: screen.session is not None and screen.session.bash.is_running)
+        screen.send("!echo second")
+        assert screen.prompt.text == "!echo second"
+        await pilot.press("escape")
+        await idle(pilot, screen)
+        assert "second" not in shown(screen).replace("!echo second", "")
+        assert model.calls == []

@@ -104,3 +104,20 @@ async def test_nothing_spent_says_nothing_and_a_subscription_is_named() -> None:
         assert rows(bar)[0].strip() == ""
         bar.show(FooterState(cost=0.0, is_subscription=True))
         assert rows(bar)[0].strip() == "$0.00 (sub)"
+
+
+@pytest.mark.anyio
+async def test_what_is_waited_for_is_counted_down() -> None:
+    times = [100.0]
+    app = BarApp(
+        Footer(
+            FooterState(activity="retry 1 of 3", busy_since=100.0, due=104.0, escape_hint="stop"),
+            clock=lambda: times[-1],
+        )
+    )
+    async with app.run_test(size=(60, 5)):
+        seen = []
+        for now in (100.0, 101.02, 103.4, 106.0):
+            times.append(now)
+            seen.append(rows(app.bar)[0].strip().split("   ")[0])
+    assert seen == ["● retry 1 of 3 in 4 s", "● retry 1 of 3 in 3 s", "● retry 1 of 3 in 1 s", "● retry 1 of 3 in 0 s"]

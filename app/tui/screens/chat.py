@@ -21,6 +21,7 @@ from widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from app.cli.arguments import Arguments
+    from app.runtime.agent_session import AgentSession
     from app.runtime.events import SessionEvent
     from app.runtime.opening import StartOptions
     from app.runtime.queue import Behavior
@@ -79,6 +80,10 @@ class ChatScreen(BranchKeys):
         except Exception as error:  # the border: a bug is told and logged, the terminal put back
             self.app._handle_exception(error)
             return
+        from app.runtime.closing import close_connections
+
+        with anyio.move_on_after(2):
+            await close_connections()
         if self._leaving is not None:
             self.app.exit(return_code=self._leaving)
 
@@ -217,14 +222,23 @@ class ChatScreen(BranchKeys):
                 self.prompt.prepend_text(text)
             else:
                 self.run_command(line.command.action, line.argument)
-        elif (bash := parse_bash(text)) is not None:
-            session.start(session.bash.run, *bash)
+        elif text.startswith("!"):
+            self._run_shell(session, text, parse_bash(text))
         else:
             behavior: Behavior = "follow_up" if follow_up else "steer"
             if "@" in text:
                 session.start(submit_with_mentions, session, text, behavior)
             else:
                 session.submit(text, behavior=behavior)
+
+    def _run_shell(self, session: AgentSession, text: str, command: tuple[str, bool] | None) -> None:
+        if command is None:
+            self.note("! wants a command after it", "warning")
+        elif session.bash.is_running:
+            self.note("a command is running already: wait for it, or stop it with escape", "warning")
+            self.prompt.prepend_text(text)
+        else:
+            session.start(session.bash.run, *command)
 
     def run_command(self, action: str, argument: str = "") -> None:
         """Do what a command of the table says."""

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import anyio.lowlevel
 from textual import getters
 from textual.app import ComposeResult
+from textual.containers import Horizontal
 
 from app.config import paths
 from app.tui import keymap
 from app.tui.feed import TranscriptFeed
 from app.tui.screens.keys_first import KeysFirst
-from app.tui.status import Status, git_branch
+from app.tui.status import Status, git_branch, retry_ending
 from app.tui.stored import AT_ONCE, PIECE, messages_of, part_start, place_among_siblings
 from app.tui.welcome import welcome_text
 from widgets.banner import Banner
@@ -58,7 +59,8 @@ class ChatView(KeysFirst):
     def compose(self) -> ComposeResult:
         """The widgets from top to bottom."""
         yield Header(id="header")
-        yield Transcript(id="transcript")
+        with Horizontal(id="middle"):
+            yield Transcript(id="transcript")
         yield Banner(id="banner")
         yield QueueStrip(id="queue")
         yield PromptArea(id="prompt-area", history=PromptHistory(paths.data_dir() / "history.txt"))
@@ -151,13 +153,12 @@ class ChatView(KeysFirst):
             case "queue_update":
                 self.queue.show(event.steering, event.follow_up)
             case "auto_retry_start":
-                seconds = event.delay_ms / 1000
-                self.status.begin(f"again in {seconds:.0f} s ({event.attempt} of {event.max_attempts})")
+                self.status.begin(f"retry {event.attempt} of {event.max_attempts}", event.delay_ms / 1000)
                 self.show_status()
             case "auto_retry_end":
                 if not event.success:
                     self.status.end()
-                    feed.note(f"gave up after {event.attempt} retries: {event.final_error}", "warning")
+                    feed.note(retry_ending(event.attempt, event.final_error), "warning")
                 self.show_status()
             case "note":
                 feed.note(event.text, event.level)

@@ -118,5 +118,8 @@ class DetailScreen(Screen[None]):
         self._go(backwards=True)
 
     def _go(self, *, backwards: bool) -> None:
+        if not self._query:
+            self.action_search()
+            return
         found = self.viewer.search(self._query, backwards=backwards)
         self.bar.say(HINT if found else f"{self._query!r} is not there")
