@@ -9,13 +9,15 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from app.tui.keymap import textual_bindings
-from app.tui.screens.view_actions import ViewActions
+from app.tui.screens.side import SidePanelKeys
 from widgets.block import Block
 
 _KEYS = [replace(binding, priority=True) for binding in textual_bindings("browse") if isinstance(binding, Binding)]
 
+BROWSE_HINTS = "j/k block · J/K message · enter open · y copy · / search · i prompt"
 
-class Browsing(ViewActions):
+
+class Browsing(SidePanelKeys):
     """Actions `browse.*` of the keymap; they act only while `is_browsing`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*_KEYS]
@@ -37,7 +39,7 @@ class Browsing(ViewActions):
         self.is_browsing = True
         self.transcript.focus(scroll_visible=False)
         self.transcript.cursor_to_end()
-        self.status.note = "j/k block · J/K message · enter open · y copy · / search · i prompt"
+        self.status.note = BROWSE_HINTS
         self.show_status()
 
     def action_browse_leave(self) -> None:
