@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from app.session.tree_filter import TreeFilter
@@ -149,3 +149,16 @@ class FiguresBar(Bar):
             Token(mark + self._title, style, weight=60, cut="end", least_cells=12, is_clean=False),
             Token(self.figures, "figures-bar--figures", weight=50, on_right=True, cut="end", least_cells=8),
         ]
+
+
+class BranchBar(FiguresBar):
+    """The same in two rows, so that in half a screen neither is cut for the other."""
+
+    DEFAULT_CSS = """
+    BranchBar { height: 2; }
+    """
+
+    def tokens_of_row(self, y: int) -> Sequence[Token]:
+        """The branch; under it its figures."""
+        title, figures = super().tokens_of_row(y)
+        return [title] if y == 0 else [replace(figures, text=f"  {self.figures}", on_right=False, is_clean=False)]

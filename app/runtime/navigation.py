@@ -166,6 +166,25 @@ def nearest_message(tree: Tree, entry_id: str | None) -> str | None:
     return next((entry.id for entry in tree.up(entry_id) if entry.type in SPEAKING), None)
 
 
+def request_of(tree: Tree, entry_id: str) -> str | None:
+    """The message of the user's (or an extension's) that the entry is or belongs to, None above the first one."""
+    return next((entry.id for entry in tree.up(entry_id) if _is_request(entry)), None)
+
+
+def _is_request(entry: IndexEntry) -> bool:
+    return entry.type == "custom_message" or (entry.type == "message" and entry.role == "user")
+
+
+def nearest_with_siblings(tree: Tree, entry_id: str) -> str | None:
+    """The entry, or the nearest above it up to its request, that others could stand in the place of; None without."""
+    for entry in tree.up(entry_id):
+        if entry.type in SPEAKING and len(message_siblings(tree, entry.id)) > 1:
+            return entry.id
+        if _is_request(entry):
+            break
+    return None
+
+
 def abandoned(session: AgentSession, entry_id: str) -> Abandoned:
     """What going to the entry would leave behind. Raises UnknownEntryError.
 

@@ -5,79 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.config.settings import save_setting
 from app.errors import PinyonError, UsageError
 from app.runtime import navigation, switching
 from app.runtime.agent_session import AgentSession
+from app.tui import moving
+from app.tui.screens.browsing import BROWSE_HINTS
 
 if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
 
 
-async def go_to(screen: ChatScreen, session: AgentSession, entry_id: str, *, edit: bool = False) -> None:
-    """Go on at an entry; asks about a summary only when something would be left behind."""
-    summarise = await ask_summary(screen, session, entry_id)
-    if summarise is CANCELLED:
-        return
-    moved = await navigation.go_to(session, entry_id, summarise=summarise, edit=edit, stop_first=session.is_busy)
-    if moved.aborted:
-        screen.note("the summary was stopped: nothing has changed")
-    elif not moved.moved:
-        screen.note("already here")
-
-
-class _Cancelled(str):
-    """The question was answered with no."""
-
-
-CANCELLED = _Cancelled("")
-
-
-async def ask_summary(screen: ChatScreen, session: AgentSession, entry_id: str) -> str | None:
-    """None, "plain" or a focus as `navigation.go_to` takes it; CANCELLED when the user stays.
-
-    Not asked when nothing would be left behind, when the setting says so, or when no model could write one.
-    """
-    behind = navigation.abandoned(session, entry_id)
-    offline = session.agent.state.model.provider == "offline"
-    if not behind.entries or session.settings.branch_summary.skip_prompt or offline:
-        return None
-    from widgets.dialogs import choose
-    from widgets.text_input import ask_text
-
-    answer = await choose(
-        screen.app,
-        "Leave a summary of what is left behind?",
-        [
-            ("stay", "stay here"),
-            ("none", "no summary"),
-            ("plain", "summarise"),
-            ("focus", "summarise with a focus"),
-            ("never", "no summary, and don't ask again"),
-        ],
-        body=f"{behind.entries} entries, about {behind.tokens:,} tokens, stay in the tree either way.",
-        default="stay",
-    )
-    match answer:
-        case "none":
-            return None
-        case "plain":
-            return "plain"
-        case "focus":
-            focus = await ask_text(screen.app, "What shall the summary mind?")
-            return CANCELLED if focus is None else focus or "plain"
-        case "never":
-            save_setting("branchSummary.skipPrompt", True)
-            return None
-        case _:
-            return CANCELLED
-
-
 async def edit_message(screen: ChatScreen, session: AgentSession, entry_id: str) -> None:
-    """Write a message anew: its text in the prompt, the leaf before it."""
-    if session.session.tree.get(entry_id).role != "user":
-        raise UsageError("only a message of yours can be written anew", "J and K walk them")
-    await go_to(screen, session, entry_id, edit=True)
+    """Write a message of yours anew, or the one that the entry answers; asks first."""
+    mine = navigation.request_of(session.session.tree, entry_id)
+    if mine is None:
+        raise UsageError("there is no message of yours above this")
+    await moving.ask_and_go(screen, session, mine, "Write this message anew?", edit=True)
+
+
+async def keep(screen: ChatScreen, session: AgentSession, entry_id: str) -> None:
+    """Go on with another branch and the files that it left; asks first."""
+    await moving.ask_and_go(screen, session, entry_id, "Go on with this branch?")
 
 
 async def fork(screen: ChatScreen, session: AgentSession, entry_id: str | None) -> None:
@@ -87,9 +35,9 @@ async def fork(screen: ChatScreen, session: AgentSession, entry_id: str | None) 
     entry_id = entry_id or session.session.leaf_id
     if entry_id is None:
         raise UsageError("there is nothing to fork yet")
-    answer = await choose(
-        screen.app, "Go on from here in a new session?", [("no", "no"), ("yes", "fork")], default="no"
-    )
+    body = moving.STOPS if session.is_busy else ""
+    options = [("no", "no"), ("yes", "yes, fork")]
+    answer = await choose(screen.app, "Go on from here in a new session?", options, body=body, default="no")
     if answer == "yes":
         await switching.fork(session, entry_id, stop_first=session.is_busy)
         screen.note("forked: this is a new session; the old one stays as it is")
@@ -121,16 +69,32 @@ async def label(screen: ChatScreen, session: AgentSession, entry_id: str | None,
 
 
 async def switch_sibling(screen: ChatScreen, session: AgentSession, entry_id: str, step: int) -> None:
-    """The branch beside this one, in place."""
-    moved = await navigation.switch_sibling(session, entry_id, step, stop_first=session.is_busy)
-    if not moved.moved:
+    """The branch beside this one, in place: the other message stands where this one stood, under the cursor.
+
+    From an answer or a tool call it is the request's branch that is changed. Raises AgentBusyError while a run goes on:
+    a single key must not stop it.
+    """
+    tree = session.session.tree
+    chosen = navigation.nearest_with_siblings(tree, entry_id)
+    block = moving.block_of(screen, chosen) if chosen is not None else None
+    y = screen.transcript.place_of(block) if block is not None else None
+    moved = await navigation.switch_sibling(session, chosen or entry_id, step)
+    if chosen is None or not moved.moved:
         screen.note("no other branch here")
+        return
+    here = {entry.id for entry in tree.up(tree.leaf_id)}
+    other = next(sibling for sibling in navigation.message_siblings(tree, chosen) if sibling in here)
+    await moving.show_in_place(screen, other, y)
+    if screen.is_browsing:
+        differing = await moving.files_differ(session)
+        if screen.is_browsing:
+            screen.status.note = f"{differing} not as here · r brings them back" if differing else BROWSE_HINTS
+            screen.show_status()
 
 
 async def jump(screen: ChatScreen, session: AgentSession, step: int) -> None:
-    """Back and forward through jumps."""
-    walk = navigation.back if step < 0 else navigation.forward
-    moved = await walk(session, stop_first=session.is_busy)
+    """Back and forward through jumps. Raises AgentBusyError while a run goes on."""
+    moved = await (navigation.back if step < 0 else navigation.forward)(session)
     if not moved.moved:
         screen.note("no further jump" if step > 0 else "no jump to go back to")
 

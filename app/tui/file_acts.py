@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.errors import PinyonError
+from app.errors import PinyonError, UsageError
 from app.runtime.agent_session import AgentSession
 
 if TYPE_CHECKING:
@@ -18,36 +18,34 @@ MOST_LISTED = 200
 
 async def restore(screen: ChatScreen, session: AgentSession, entry_id: str) -> None:
     """The files as they were at an entry."""
-    files = _files(session)
+    files = _free_files(session)
     await _carry_out(screen, files, await files.preview(entry_id), "Bring back the files of this place?", entry_id)
 
 
 async def undo(screen: ChatScreen, session: AgentSession) -> None:
     """Take back the last restore or take."""
-    files = _files(session)
+    files = _free_files(session)
     await _carry_out(screen, files, await files.preview_undo(), "Take back what was restored last?")
 
 
 async def take(screen: ChatScreen, session: AgentSession, entry_id: str, paths: Sequence[str] = ()) -> None:
     """The file changes of another branch onto the present files."""
-    files = _files(session)
+    files = _free_files(session)
     plan = await files.take(entry_id, paths=paths or None)
     await _carry_out(screen, files, plan, "Take the file changes of that branch?")
 
 
 async def diff(screen: ChatScreen, session: AgentSession, entry_id: str) -> None:
     """The files at an entry against those on the disk."""
-    from app.tui.screens.detail import DetailScreen
+    from app.tui.screens.tree_files import FilesScreen
 
     files = _files(session)
     changes = await files.changes_until_now(entry_id)
     if not changes:
         screen.note("the files are as they were here")
         return
-    parts = [f"{change.kind:<8} {change.path}  +{change.added} -{change.removed} {change.note}" for change in changes]
-    for change in changes[:MOST_LISTED]:
-        parts += ["", f"── {change.path}", await files.diff_until_now(change.path, entry_id)]
-    await screen.app.push_screen_wait(DetailScreen("files here against now", "\n".join(parts)))
+    shown = FilesScreen("files here, and now", changes, lambda path: files.diff_until_now(path, entry_id))
+    await screen.app.push_screen_wait(shown)
 
 
 def _files(session: AgentSession) -> FileHistory:
@@ -56,38 +54,59 @@ def _files(session: AgentSession) -> FileHistory:
     return session.files
 
 
+def _free_files(session: AgentSession) -> FileHistory:
+    if session.is_busy:
+        raise UsageError("the agent is at work on these files", "Stop it with escape, or wait for it to end")
+    return _files(session)
+
+
 async def _carry_out(
     screen: ChatScreen, files: FileHistory, plan: RestorePlan, question: str, entry_id: str | None = None
 ) -> None:
     """Show the plan, ask, do it. Escape means no."""
-    from app.tui.screens.detail import DetailScreen
     from widgets.dialogs import choose
 
     foreign = [left.path for left in plan.skipped if left.is_foreign]
     if plan.is_empty and not foreign:
         screen.note("\n".join(["nothing to do: the files are so already", *_left(plan.skipped, "left alone")]))
         return
-    options = [("no", "no"), ("diff", "show the diffs")]
+    options = [("no", "no")]
     if not plan.is_empty:
-        options.append(
-            ("yes", f"yes: {len(plan.created)} made, {len(plan.changed)} changed, {len(plan.deleted)} deleted")
-        )
+        options += [("yes", f"yes: {plan_counts(plan)}"), ("diff", "show the diffs")]
     if foreign and entry_id is not None:
         options.append(("all", f"yes, and over the {len(foreign)} that someone else changed"))
     while True:
         answer = await choose(screen.app, question, options, body=plan_text(plan), default="no")
         if answer != "diff":
             break
-        parts: list[str] = []
-        for file in plan.files[:MOST_LISTED]:
-            parts += [f"── {file.kind} {file.path}", await files.plan_diff(plan, file.path), ""]
-        await screen.app.push_screen_wait(DetailScreen("what would change", "\n".join(parts) or "nothing"))
+        await show_plan(screen, files, plan)
     if answer == "all" and entry_id is not None:
         plan = await files.preview(entry_id, overwrite=foreign)
     elif answer != "yes":
         return
+    await apply(screen, files, plan)
+
+
+async def show_plan(screen: ChatScreen, files: FileHistory, plan: RestorePlan) -> None:
+    """The diffs of what a plan would do, until escape."""
+    from app.tui.screens.tree_files import FilesScreen
+
+    changes = await files.plan_changes(plan)
+    shown = FilesScreen("what would change", changes, lambda path: files.plan_diff(plan, path))
+    await screen.app.push_screen_wait(shown)
+
+
+async def apply(screen: ChatScreen, files: FileHistory, plan: RestorePlan) -> None:
+    """Do a plan that was agreed to, and say what was done and what was left alone."""
     done = await files.apply(plan)
-    screen.note(f"{done.summary}. /undo-restore takes it back", "warning" if done.failed else "info")
+    said = [f"{done.summary}. /undo-restore takes it back", *_left(plan.skipped, "left alone")]
+    screen.note("\n".join(said), "warning" if done.failed or plan.skipped else "info")
+
+
+def plan_counts(plan: RestorePlan) -> str:
+    """What a plan does, in a few words: "1 made, 2 changed". Never empty."""
+    counts = ((plan.created, "made"), (plan.changed, "changed"), (plan.deleted, "deleted"))
+    return ", ".join(f"{len(files)} {word}" for files, word in counts if files) or "nothing"
 
 
 def plan_text(plan: RestorePlan) -> str:
@@ -96,7 +115,7 @@ def plan_text(plan: RestorePlan) -> str:
     if len(plan.files) > MOST_LISTED:
         lines.append(f"… and {len(plan.files) - MOST_LISTED} more")
     lines += _left(plan.skipped, "left alone") + _left(plan.not_covered, "not covered")
-    return "\n".join([*lines, *plan.limits])
+    return "\n".join([*lines, *(["", *plan.limits] if plan.limits else [])])
 
 
 def _left(paths: Sequence[LeftAlone], word: str) -> list[str]:

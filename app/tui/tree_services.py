@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from app.runtime.agent_session import AgentSession
     from app.runtime.file_history import FileHistory
 
-TreeAction = Literal["go", "edit", "fork", "restore", "take_files", "take_text"]
+TreeAction = Literal["go", "edit", "fork", "restore", "take_files", "take_text", "keep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class TreeChoice:
     `go` and `edit`: navigation.go_to with `summarise` and `stop_first` (edit=True for edit); `never_ask` asks for the
     setting branchSummary.skipPrompt. `fork`: a new session from `entry_id`. `restore`: the files of `entry_id`.
     `take_files`: what the branch of `entry_id` changed, onto the present files (`paths` empty: all of it).
-    `take_text`: `text` into the prompt.
+    `take_text`: `text` into the prompt. `keep`: go on at `entry_id`, with the files as they were there; not asked yet.
     """
 
     action: TreeAction

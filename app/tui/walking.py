@@ -11,7 +11,7 @@ from app.config.settings import save_setting
 from app.errors import PinyonError, UsageError
 from app.runtime import navigation, switching
 from app.runtime.agent_session import AgentSession
-from app.tui import branching, file_acts
+from app.tui import branching, file_acts, moving
 from app.tui.screens.sessions import SessionChoice, SessionsScreen
 from app.tui.screens.tree import TreeScreen
 from app.tui.tree_services import SessionServices, TreeChoice
@@ -42,10 +42,8 @@ async def do_choice(screen: ChatScreen, session: AgentSession, choice: TreeChoic
                 edit=choice.action == "edit",
                 stop_first=choice.stop_first,
             )
-            if moved.aborted:
-                screen.note("the summary was stopped: nothing has changed")
-            elif not moved.moved:
-                screen.note("already here")
+            if moving.said_of(screen, moved):
+                await moving.tell_files(screen, session)
         case "fork":
             await switching.fork(session, choice.entry_id, stop_first=choice.stop_first)
             screen.note("forked: this is a new session; the old one stays as it is")
@@ -55,11 +53,15 @@ async def do_choice(screen: ChatScreen, session: AgentSession, choice: TreeChoic
             await file_acts.take(screen, session, choice.entry_id, choice.paths)
         case "take_text":
             screen.prompt.prepend_text(choice.text)
+        case "keep":
+            await branching.keep(screen, session, choice.entry_id)
 
 
 async def show_sessions(screen: ChatScreen, session: AgentSession, words: str = "") -> None:
     """Every session; the chosen one takes this one's place."""
-    choice = await screen.app.push_screen_wait(SessionsScreen(screen.cwd, session=session.session))
+    choice = await screen.app.push_screen_wait(
+        SessionsScreen(screen.cwd, session=session.session, query=words, keys=screen.status.overrides)
+    )
     if choice is not None:
         await open_choice(screen, session, choice)
 
@@ -97,7 +99,7 @@ def show_entry(screen: ChatScreen, entry_id: str | None) -> None:
     """Bring an entry's block into view; one on another branch is a step into the tree away."""
     if entry_id is None:
         return
-    block_id = next((block for block, entry in screen.feed.entry_of_block.items() if entry == entry_id), None)
+    block_id = moving.block_of(screen, entry_id)
     if block_id is not None:
         screen.action_session_browse()
         screen.transcript.set_cursor(block_id)

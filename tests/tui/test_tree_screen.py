@@ -149,7 +149,7 @@ async def test_without_snapshots_restore_and_diff_say_so_and_stay(work: Path) ->
                 await until(pilot, lambda: "no snapshot of the files at this point" in shown(app))
             assert "files here" not in shown(app)
             await pilot.press("c")
-            await until(pilot, lambda: "this is the current branch" in shown(app))
+            await until(pilot, lambda: "there is no other branch to compare with" in shown(app))
 
 
 async def test_escape_leaves_without_a_choice(work: Path) -> None:

@@ -22,7 +22,7 @@ from app.tui.tree_services import TreeChoice
 from renderers.text import one_line
 from widgets.prompt_keys import normalise_key
 from widgets.transcript import Transcript
-from widgets.tree_bars import FiguresBar, HintBar
+from widgets.tree_bars import BranchBar, FiguresBar, HintBar
 from widgets.tree_diff import DiffPane
 from widgets.tree_work import begin
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES = 3_000
 """Entries of a branch that are shown, from the fork point on."""
-HINTS = ("tab other side", "↑↓ block", "enter open", "d files", "t take")
-FILE_HINTS = ("↑↓ file", "pgup/pgdn scroll", "t take", "d transcripts")
+HINTS = ("tab other side", "↑↓ block", "enter open", "d files", "t take", "K keep this branch")
+FILE_HINTS = ("↑↓ file", "pgup/pgdn scroll", "tab side", "t take", "K keep", "d transcripts")
 
 
 class Side(Vertical):
@@ -48,7 +48,7 @@ class Side(Vertical):
         self.tip = tip
         self.entries = entries
         self.is_current = is_current
-        self.bar = FiguresBar(title)
+        self.bar = BranchBar(title)
         self.transcript = Transcript()
         self.feed = TranscriptFeed(self.transcript)
 
@@ -92,7 +92,6 @@ class CompareScreen(Screen[TreeChoice | None]):
         self.fork_id = tree.common_ancestor(left, right)
         self.sides = [self._side(left), self._side(right)]
         self.active = 1
-        self._files_loaded = False
         self._files_note = "no snapshots of the files were taken"
 
     def _side(self, tip: str) -> Side:
@@ -130,6 +129,7 @@ class CompareScreen(Screen[TreeChoice | None]):
         for side in self.sides:
             begin(self, partial(self._fill, side), "fill")
         self._activate(self.active)
+        begin(self, self._load_files, "files")
 
     async def _fill(self, side: Side) -> None:
         store = self.session.session
@@ -167,6 +167,8 @@ class CompareScreen(Screen[TreeChoice | None]):
                 self._toggle_files()
             elif key == "t":
                 begin(self, self._take, "take")
+            elif key == "K":
+                self.dismiss(TreeChoice("keep", self.sides[self.active].tip))
             elif key in ("escape", "q"):
                 self._leave()
             else:
@@ -214,9 +216,6 @@ class CompareScreen(Screen[TreeChoice | None]):
         on = not self.has_class("-files")
         self.set_class(on, "-files")
         self.hints.show(FILE_HINTS if on else HINTS)
-        if on and not self._files_loaded:
-            self._files_loaded = True
-            begin(self, self._load_files, "files")
 
     async def _load_files(self) -> None:
         files = self.services.files

@@ -10,6 +10,7 @@ from textual import getters, on
 from textual.screen import Screen
 
 from app.errors import PinyonError
+from app.session.compaction import SPEAKING
 from app.tui.tree_preview import full_text
 from app.tui.tree_questions import ask_stop, ask_summary, ask_take
 from app.tui.tree_services import TreeAction, TreeChoice
@@ -20,7 +21,12 @@ from widgets.tree_work import begin
 
 if TYPE_CHECKING:
     from app.runtime.agent_session import AgentSession
+    from app.session.tree_lanes import Lane
     from app.tui.tree_services import TreeServices
+
+
+def _says_something(lane: Lane) -> bool:
+    return any(entry.type in SPEAKING for entry in lane.entries)
 
 
 class TreeActs(Screen[TreeChoice | None]):
@@ -153,6 +159,19 @@ class TreeActs(Screen[TreeChoice | None]):
         place = self.tree_view.laid_out.lanes.find(entry_id)
         return place[0].entries[-1].id if place is not None else entry_id
 
+    def _other_tip(self, entry_id: str) -> str | None:
+        """The end of the row's branch; from the current branch that of the newest one which leaves it nearest above
+        the row, else nearest below. None when there is no other.
+        """
+        lanes = self.tree_view.laid_out.lanes
+        place = lanes.find(entry_id)
+        if place is not None and place[0] is not lanes.main:
+            return place[0].entries[-1].id
+        index = place[1] if place is not None else 0
+        said = {at: [lane for lane in below if _says_something(lane)] for at, below in lanes.main.below.items()}
+        points = sorted((at for at, below in said.items() if below), key=lambda at: (at > index, abs(at - index)))
+        return said[points[0]][-1].entries[-1].id if points else None
+
     # -- staying --------------------------------------------------------------------------------------------------
 
     async def _label(self, entry_id: str, text: str) -> None:
@@ -196,10 +215,9 @@ class TreeActs(Screen[TreeChoice | None]):
         if leaf_id is None:
             self.hints.say("there is no branch here to compare with")
             return
-        tip = self._tip_of(entry_id)
-        lanes = self.tree_view.laid_out.lanes
-        if (place := lanes.find(tip)) is None or place[0] is lanes.main:
-            self.hints.say("this is the current branch: stand on another one to compare it")
+        tip = self._other_tip(entry_id)
+        if tip is None:
+            self.hints.say("there is no other branch to compare with")
             return
         choice = await self.app.push_screen_wait(CompareScreen(self.session, self.services, leaf_id, tip))
         if choice is not None:
