@@ -80,8 +80,8 @@ async def warm(api: str) -> None:
     from app.ai.stream import ADAPTERS
     from app.errors import ModelError
 
-    names = [*WARM, *([] if api.startswith("pinyon-") else ["httpcore"])]
-    names += [ADAPTERS[api]] if api in ADAPTERS else []
+    names = [] if api.startswith("pinyon-") else ["app.ai.http", "httpcore"]
+    names += [*([ADAPTERS[api]] if api in ADAPTERS else []), *WARM]
     await anyio.to_thread.run_sync(lambda: [importlib.import_module(name) for name in names])
     if "httpcore" in names:
         from app.ai.http import prepare_client

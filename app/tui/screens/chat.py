@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 # Imported in a thread behind the first frame, so that the first prompt waits for none of them.
 BEHIND = ("app.runtime.opening",)
 QUIT_WITHIN_S = 1.0
+WARM_LATE_S = 1.0
+"""A prompt typed while we started is answered first: a thread that imports beside it takes half its time."""
 
 
 class ChatScreen(BranchKeys):
@@ -55,11 +58,12 @@ class ChatScreen(BranchKeys):
 
     async def _live(self) -> None:
         """Open one session after the other until the app ends; what can't be opened is told, and a new one begins."""
-        from app.errors import PinyonError
+        from app.errors import PinyonError, SessionBusyError
 
         try:
             await anyio.to_thread.run_sync(lambda: [importlib.import_module(name) for name in BEHIND])
             from app.cli.main import start_options
+            from app.tui.busy import when_busy
 
             first = start_options(self.arguments, self.cwd)
             following = await self._choose_session(first) if self.arguments.resume else first
@@ -68,7 +72,9 @@ class ChatScreen(BranchKeys):
                 return
             while (options := following) is not None:
                 try:
-                    following = await self._live_one(options)
+                    following = await self._live_one(replace(options, on_busy="raise"))
+                except SessionBusyError as error:
+                    following = await when_busy(self, options, error)
                 except PinyonError as error:
                     if self.session is None and not self._can_begin_anew(options):
                         self._fail(str(error), error.exit_code)
@@ -89,8 +95,6 @@ class ChatScreen(BranchKeys):
 
     async def _choose_session(self, options: StartOptions) -> StartOptions | None:
         """`--resume`: what to open, None when nothing was chosen."""
-        from dataclasses import replace
-
         from app.tui.screens.sessions import SessionsScreen
         from app.tui.walking import folder_of
 
@@ -124,8 +128,7 @@ class ChatScreen(BranchKeys):
             early, self._early = self._early, []
             for text in early:
                 self.send(text)
-            warming = warm(session.agent.state.model.api)
-            self.run_worker(warming, exit_on_error=False, group="warm", description="imports")
+            self.set_timer(WARM_LATE_S if early else 0.01, self._warm)
             try:
                 await self._close.wait()
             finally:
@@ -144,6 +147,11 @@ class ChatScreen(BranchKeys):
                 self._failed_events.add(event.type)
                 self.note(f"{event.type} could not be shown: {tell_crash(error)}", "error")
 
+    def _warm(self) -> None:
+        if self.session is not None:
+            warming = warm(self.session.agent.state.model.api)
+            self.run_worker(warming, exit_on_error=False, group="warm", description="imports")
+
     def _say_resume(self) -> None:
         session = self.session
         stored = session is not None and session.session.is_stored
@@ -153,8 +161,6 @@ class ChatScreen(BranchKeys):
         return options.session is None and options.fork is None and options.model is None and options.provider is None
 
     def _fresh(self, options: StartOptions) -> StartOptions:
-        from dataclasses import replace
-
         return replace(options, session=None, fork=None, continue_=False)
 
     def _fail(self, text: str, code: int) -> None:
