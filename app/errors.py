@@ -126,7 +126,9 @@ class NotASessionError(SessionError):
 
 
 class SessionBusyError(SessionError):
-    """Another living process writes this session."""
+    """Another living process writes this session; `path` is its file where that is known."""
+
+    path: Path | None = None
 
 
 class WriteFailedError(SessionError):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio.to_thread
 
@@ -55,6 +55,9 @@ class StartOptions:
     append_system_prompt: Sequence[str] = ()
     tools: Sequence[str] | None = None
     no_context_files: bool = False
+    on_busy: Literal["fork", "raise"] = "fork"
+    """What happens to a session that another process writes: a copy with a note, or SessionBusyError."""
+    read_only: bool = False
 
 
 Notes = list[tuple[str, NoteLevel]]
@@ -132,8 +135,11 @@ async def open_session(options: StartOptions, settings: Settings, notes: Notes) 
     if source is None:
         return Session.create(cwd, session_dir)
     try:
-        session = await Session.open(source)
+        session = await Session.open(source, read_only=options.read_only)
     except SessionBusyError as error:
+        if options.on_busy == "raise":
+            error.path = source
+            raise
         session = await fork_from(source, cwd, session_dir)
         notes.append((f"{error}. This is a copy of it: {session.path}", "warning"))
     notes += [(note, "warning") for note in session.notes]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ async def chat(
     *argv: str,
     size: tuple[int, int] = (100, 30),
     settings: dict[str, Any] | None = None,
+    before: Callable[[Pilot[None]], Awaitable[None]] | None = None,
     **model: Any,
 ) -> AsyncIterator[tuple[Pilot[None], ChatScreen, ScriptedModel]]:
     """Pilot, screen and model, once the session is open."""
@@ -52,6 +53,8 @@ async def chat(
     arguments = parse_arguments(list(argv))
     app = PinyonApp(arguments, work, Face(ssh=False, theme="dark", settings=load_settings(work, trusted=False)[0]))
     async with app.run_test(size=size) as pilot:
+        if before is not None:
+            await before(pilot)
         await until(pilot, lambda: isinstance(app.screen, ChatScreen) and app.screen.session is not None)
         screen = app.screen
         assert isinstance(screen, ChatScreen)

@@ -244,3 +244,28 @@ async def test_a_command_that_has_to_wait_stays_in_the_prompt_and_one_without_wo
         await idle(pilot, screen)
         assert "second" not in shown(screen).replace("!echo second", "")
         assert model.calls == []
+
+
+@pytest.mark.parametrize(("key", "words"), [("1", "looked at only"), ("2", "first"), ("4", "Try:")])
+async def test_a_session_in_use_is_viewed_copied_or_left_as_the_user_says(work: Path, key: str, words: str) -> None:
+    from app.session.session import Session
+    from widgets.dialogs import ChoiceScreen
+
+    async with chat(work, ["one"]) as (pilot, screen, _):
+        await say(pilot, screen, "first")
+        assert screen.session is not None
+        path = screen.session.session.path
+    assert path is not None
+    other = await Session.open(path)
+    before = path.read_bytes()
+
+    async def answer_question(pilot: Any) -> None:
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceScreen))
+        await pilot.press(key, "enter")
+
+    async with chat(work, [], "-c", before=answer_question) as (pilot, screen, _):
+        await until(pilot, lambda: words in shown(screen))
+        assert screen.session is not None
+        assert (screen.session.session.path == path) == (key == "1")
+    await other.close()
+    assert path.read_bytes() == before
