@@ -207,6 +207,8 @@ async def test_a_message_written_anew_becomes_a_sibling_that_one_key_switches(wo
     async with chat(work, ["one", "two"], settings=skip) as (pilot, screen, _):
         await say(pilot, screen, "first way")
         await pilot.press("ctrl+up", "K", "e")
+        await until(pilot, lambda: pilot.app.screen is not screen)
+        await pilot.press("down", "enter")
         await until(pilot, lambda: screen.prompt.text == "first way")
         screen.prompt.load_prompt("")
         await say(pilot, screen, "second way")
