@@ -19,7 +19,7 @@ from textual.visual import RenderOptions, Visual
 from renderers.rows import EMPTY, strip_of
 
 ToolState = Literal["inprogress", "complete", "error"]
-GLYPHS: dict[ToolState, str] = {"inprogress": "⠋", "complete": "✓", "error": "✗"}
+GLYPHS: dict[ToolState, str] = {"inprogress": "◐", "complete": "✓", "error": "✗"}
 WORDS: dict[ToolState, str] = {"inprogress": "running", "complete": "done", "error": "failed"}
 STATE_STYLES: dict[ToolState, str] = {
     "inprogress": "$tool-running",
@@ -37,7 +37,8 @@ META_STYLE = "$meta"
 class Header(Visual):
     """A header row, laid out at the width it is drawn at. All texts must be sanitised and of one line.
 
-    `frame` counts spinner steps; below 0 the call is not running, and has no result either: it never ran.
+    `frame` counts spinner steps, 0 stands still (a spinner repaints most of a row a second); below 0 the call is not
+    running, and has no result either: it never ran.
     `expanded` None means that there is nothing to open. `outcome` parts stand at the right, the weightiest first.
     """
 
@@ -57,7 +58,10 @@ class Header(Visual):
         style = STATE_STYLES[self.state]
         glyph, word = GLYPHS[self.state], WORDS[self.state]
         if self.state == "inprogress":
-            glyph, word = (IDLE_GLYPH, IDLE_WORD) if self.frame < 0 else (SPINNER[self.frame % len(SPINNER)], word)
+            if self.frame < 0:
+                glyph, word = IDLE_GLYPH, IDLE_WORD
+            elif self.frame:
+                glyph = SPINNER[self.frame % len(SPINNER)]
         mark = f"{word}:" if self.plain else glyph
         indent = "  " if width >= 40 else ""
         icon = f" {self.icon}" if self.icon else ""

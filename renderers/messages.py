@@ -13,7 +13,7 @@ from textual.visual import Visual
 from renderers import block
 from renderers.header import META_STYLE, Header, ToolState, elapsed
 from renderers.prose import MetaLine, Prose, clean
-from renderers.registry import Density, ToolView, spin
+from renderers.registry import Density, ToolView
 from renderers.rows import FULL_ROWS, Body, Row
 from renderers.user import SIBLING_META, UserVisual
 
@@ -105,7 +105,7 @@ def bash_execution_visual(
 
     failed = cancelled or bool(exit_code)
     state: ToolState = "inprogress" if running else "error" if failed else "complete"
-    view = ToolView(density, elapsed_s, spin(frame, elapsed_s), plain)
+    view = ToolView(density, elapsed_s, frame, plain)
     clean = sanitise(command)
     first, _, rest = clean.strip("\n").partition("\n")
     status = "stopped" if cancelled else f"exit {exit_code}" if exit_code else ""

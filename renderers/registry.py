@@ -63,11 +63,6 @@ class ToolView:
         return self.density == "full"
 
 
-def spin(frame: int, elapsed_s: float | None) -> int:
-    """The spinner's step: the one asked for, else one a second, so that it moves with the clock beside it."""
-    return frame if frame > 0 else int(elapsed_s or 0)
-
-
 @dataclass(frozen=True, slots=True)
 class ToolRenderResult:
     """A drawn call. With `is_custom` the content stands as it is, else a card may be put around it."""
@@ -174,9 +169,7 @@ def render_tool(
     Without either the call never ran.
     `elapsed_s`: seconds since it started running. Never raises, never blank.
     """
-    view = ToolView(
-        density, elapsed_s, NEVER_RAN if result is None and not is_streaming else spin(frame, elapsed_s), plain
-    )
+    view = ToolView(density, elapsed_s, NEVER_RAN if result is None and not is_streaming else max(0, frame), plain)
     arguments = as_params(params)
     renderer = None if _JsonMode.on else tool_renderers.get(name)
     if renderer is not None:

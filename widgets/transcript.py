@@ -70,7 +70,7 @@ class Transcript(TranscriptBlocks):
             return False
         if slot.fold is not None and self.is_folded(slot) and slot.fold.members[0] is not slot:
             self.open_fold(slot)
-        self._bring_into_view(slot, row)
+        self._bring_into_view(slot, row or None)
         self.redraw()
         return True
 
@@ -90,12 +90,19 @@ class Transcript(TranscriptBlocks):
             self.viewport.show(slot, slot.gap, y=y)
             self.redraw()
 
-    def _bring_into_view(self, slot: Slot, row: int = 0) -> None:
+    def _bring_into_view(self, slot: Slot, row: int | None = None) -> None:
+        """Show a block, or that row of it with rows around it; nothing moves when it can be seen already."""
         self._measure(slot)
-        row = min(row, max(0, slot.height - 1))
         height = self.size.height
-        wanted = slot.height if row == 0 else 1
-        inside = [y for y, place in enumerate(self._rows) if place.slot is slot and place.row >= row]
+        if row is not None:
+            row = min(row, max(0, slot.height - 1))
+            if not any(place.slot is slot and place.row == row for place in self._rows):
+                self.viewport.show(slot, row, y=height // 3)
+            elif slot is not self.blocks.last:
+                self.viewport.hold()
+            return
+        row, wanted = 0, slot.height
+        inside = [y for y, place in enumerate(self._rows) if place.slot is slot]
         if len(inside) >= min(wanted, height):
             if slot is not self.blocks.last:
                 self.viewport.hold()

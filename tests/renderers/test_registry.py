@@ -196,8 +196,3 @@ def test_importing_renderers_loads_nothing_heavy() -> None:
     code = f"import renderers, sys; print(*[m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=15)
     assert done.stdout.strip() == ""
-
-
-def test_the_spinner_moves_with_the_clock() -> None:
-    rows = [shown(render_tool("bash", {"command": "x"}, None, True, elapsed_s=at).content) for at in (1.0, 2.0)]
-    assert rows[0].split()[0] != rows[1].split()[0]

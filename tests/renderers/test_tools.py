@@ -272,7 +272,7 @@ def test_titles_are_one_row_for_every_tool() -> None:
 def test_plain_mode_draws_no_gutter_and_no_signs() -> None:
     for name in ("read", "bash", "edit", "write", "grep", "find", "ls", "other"):
         body = shown(tool(name, {"path": "a", "command": "b\nc"}, result(LINES_40), plain=True))
-        assert not set(body) & set("│✓✗▾▸⠋")
+        assert not set(body) & set("│✓✗▾▸⠋◐")
         assert "done:" in body
 
 

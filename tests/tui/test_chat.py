@@ -271,3 +271,16 @@ async def test_a_session_in_use_is_viewed_copied_or_left_as_the_user_says(work: 
         assert (screen.session.session.path == path) == (key == "1")
     await other.close()
     assert path.read_bytes() == before
+
+
+async def test_a_search_shows_the_hit_wherever_it_stands_in_a_long_block(work: Path) -> None:
+    lines = [f"line {number}" for number in range(120)]
+    lines[3], lines[60] = "needle one", "needle two"
+    async with chat(work, ["\n\n".join(lines)], size=(80, 20)) as (pilot, screen, _):
+        await say(pilot, screen, "x")
+        screen.run_command("search_transcript", "needle")
+        await until(pilot, lambda: "needle two" in shown(screen))
+        await pilot.press("N")
+        await until(pilot, lambda: "needle one" in shown(screen))
+        await pilot.press("n")
+        await until(pilot, lambda: "needle two" in shown(screen))

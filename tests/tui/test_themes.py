@@ -129,3 +129,20 @@ def test_text_has_contrast_on_every_ground_of_the_face(name: str, token: str) ->
     for ground in (str(theme.background), values["bar-background"], values["popup-background"]):
         darker, lighter = sorted((text, _luminance(ground)))
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (token, ground)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", [DARK, LIGHT, ANSI])
+async def test_selected_text_can_be_read(name: str) -> None:
+    app = FaceApp(name)
+    async with app.run_test(size=(80, 10)):
+        style = app.screen.get_component_rich_style("screen--selection")
+        assert style.bgcolor is not None
+        assert style.color is not None
+        assert style.color != style.bgcolor or style.reverse
+        if name != ANSI:
+            values = sorted(
+                _luminance("#{:02x}{:02x}{:02x}".format(*colour.get_truecolor()))
+                for colour in (style.color, style.bgcolor)
+            )
+            assert (values[1] + 0.05) / (values[0] + 0.05) >= 4.5
