@@ -73,6 +73,7 @@ async def run_print_mode(
                 output.line(json_line(session.session.header))
             if not output.closed and not stopped_by:
                 answer = await session.prompt(text, images)
+                answer = session.unsaved.answer() or answer  # one that could not be stored is still printed
         await close_connections()
         group.cancel_scope.cancel()
     if stopped_by:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.agent.events import AgentMessage
+from app.ai.messages import AssistantMessage
 from app.runtime.events import EntryAppended
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ class Unsaved:
     def add(self, message: AgentMessage) -> None:
         """Keep a message whose write failed."""
         self._waiting.append(message)
+
+    def answer(self) -> AssistantMessage | None:
+        """The last answer among them: whole, and nowhere on the disk."""
+        answers = (message for message in reversed(self._waiting) if isinstance(message, AssistantMessage))
+        return next(answers, None)
 
     async def store(self) -> None:
         """Try again, in order. Raises WriteFailedError; what was stored by then waits no more."""

@@ -63,6 +63,15 @@ def test_a_full_disk_stops_the_run_and_with_room_again_it_goes_on(
     assert faults_of(still, path.read_bytes()) == []
 
 
+def test_an_answer_that_has_no_room_is_still_printed(pinyon: Program, asked: Provider, small_disk: Path) -> None:
+    place = ("--session-dir", str(small_disk / "sessions"))
+    asked.play(says("kept " + "x" * 90_000))
+    ended = pinyon.run(*place, "-p", "a long one")
+    assert ended.code == 1
+    assert "the disk is full" in ended.complaint()
+    assert ended.out.startswith("kept xxx")
+
+
 def test_a_data_folder_that_fills_up_stops_the_run_and_with_room_again_it_goes_on(
     pinyon: Program, asked: Provider, small_disk: Path
 ) -> None:
