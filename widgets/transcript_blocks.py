@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from textual.visual import Visual
 
 
+def guessed(blocks: Iterable[Block], width: int) -> list[Slot]:
+    """Slots with heights guessed for a width in cells, calls folded."""
+    slots = [Slot(block, block.estimate_rows(width) + (0 if block.is_compact else 1)) for block in blocks]
+    fold_all(slots)
+    for slot in slots:
+        fold = slot.fold
+        if fold is not None and fold.is_folded and fold.members[0] is not slot:
+            slot.height = 0
+    return slots
+
+
 class TranscriptBlocks(TranscriptScroll):
     """The half that keeps blocks: order, groups of folded calls, densities by id, running clocks."""
 
@@ -26,7 +37,7 @@ class TranscriptBlocks(TranscriptScroll):
 
     def set_blocks(self, blocks: Iterable[Block]) -> None:
         """Show these blocks and no others, from the end; chosen densities stay by id. Linear, draws nothing yet."""
-        slots = self._guessed(blocks)
+        slots = guessed(blocks, self.area.width or 80)
         self._recent.clear()
         self._dirty.clear()
         self._rows = self._rows if self._look is not None else []
@@ -40,21 +51,10 @@ class TranscriptBlocks(TranscriptScroll):
     def prepend_blocks(self, blocks: Iterable[Block]) -> None:
         """Put finished blocks before all others; nothing that is in view moves. Ids that are there are left out."""
         first = self.blocks.first
-        self.blocks.prepend(self._guessed(blocks))
+        self.blocks.prepend(guessed(blocks, self.area.width or 80))
         if first is not None and first.drawn_for is not None:
             self._measure(first)  # it had no blank row above it, being the first
         self.redraw()
-
-    def _guessed(self, blocks: Iterable[Block]) -> list[Slot]:
-        """Slots with guessed heights, calls folded."""
-        width = self.area.width or 80
-        slots = [Slot(block, block.estimate_rows(width) + (0 if block.is_compact else 1)) for block in blocks]
-        fold_all(slots)
-        for slot in slots:
-            fold = slot.fold
-            if fold is not None and fold.is_folded and fold.members[0] is not slot:
-                slot.height = 0
-        return slots
 
     def clear(self) -> None:
         """Show nothing."""
@@ -75,9 +75,6 @@ class TranscriptBlocks(TranscriptScroll):
         slot = Slot(block, block.estimate_rows(self.area.width or 80) + (0 if block.is_compact else 1))
         self.blocks.insert(slot, after)
         self._dirty.update(dict.fromkeys(split_around(slot)))
-        self._note(slot)
-
-    def _note(self, slot: Slot) -> None:
         if slot.block.is_running:
             self._ticking[slot] = None
         self.mark_changed(slot)

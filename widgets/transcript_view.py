@@ -40,6 +40,18 @@ NARROW = 12
 """Below this many cells text takes the whole width: no indentation."""
 
 
+def gap_above(slot: Slot) -> int:
+    """Blank rows above: one, but none at the start and between tool calls."""
+    other = slot.prev
+    for _ in range(64):
+        if other is None or other.height:
+            break
+        other = other.prev
+    if other is None:
+        return 0
+    return 0 if slot.block.is_compact and other.block.is_compact else 1
+
+
 class TranscriptView(ScrollView):
     """Draws a BlockList line by line."""
 
@@ -268,7 +280,7 @@ class TranscriptView(ScrollView):
                 self._recent[slot] = None
             if len(self._recent) > KEPT_BLOCKS:
                 self._forget(next(iter(self._recent)))
-        slot.gap = self._gap(slot) if slot.strips else 0
+        slot.gap = gap_above(slot) if slot.strips else 0
         self.blocks.set_height(slot, slot.gap + len(slot.strips))
 
     def _render_block(self, slot: Slot, density: Density, *, is_folded: bool) -> list[Strip]:
@@ -292,17 +304,6 @@ class TranscriptView(ScrollView):
     def fold_visual(self, slot: Slot) -> Visual:
         """The one line that a closed fold group shows."""
         return Content(f"{len(slot.fold.members) if slot.fold else 0} calls")
-
-    def _gap(self, slot: Slot) -> int:
-        """Blank rows above: one, but none at the start and between tool calls."""
-        other = slot.prev
-        for _ in range(64):
-            if other is None or other.height:
-                break
-            other = other.prev
-        if other is None:
-            return 0
-        return 0 if slot.block.is_compact and other.block.is_compact else 1
 
     def _forget(self, slot: Slot) -> None:
         self._recent.pop(slot, None)
