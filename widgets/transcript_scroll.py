@@ -24,6 +24,7 @@ class TranscriptScroll(TranscriptView):
         self._in_layout = False
         self._thumb: tuple[int, ...] = ()
         self._thumb_cells = (0, 0)
+        self._had_thumb = False
 
     def scroll_rows(self, rows: int) -> bool:
         """Move the window down (negative: up); whether it moved."""
@@ -70,9 +71,10 @@ class TranscriptScroll(TranscriptView):
             bar.set_reactive(name, value)
         bar.set_reactive(ScrollBar.position, float(self._top_row))
         before, now = self._thumb_cells, _thumb_cells(self._top_row, height, total)
-        same_height = bool(self._thumb) and self._thumb[0] == height
-        self._thumb, self._thumb_cells = thumb, now
-        if not same_height:
+        # Where everything fits Textual draws no thumb at all, whatever the cells say.
+        had_thumb = bool(self._thumb) and self._thumb[0] == height and self._had_thumb
+        self._thumb, self._thumb_cells, self._had_thumb = thumb, now, total > height
+        if not (had_thumb and self._had_thumb):
             bar.refresh()
             return
         # Only the cells in which the thumb begins or ends otherwise than before.
