@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -33,6 +33,12 @@ class Token:
     cut_weight: int | None = None
     gap: int = 2
     is_clean: bool = False
+
+
+def column_of(labels: Iterable[str], most_cells: int = 24) -> int:
+    """The cells that labels take, so that what is said of them stands in one column; 0 when one is too long for it."""
+    widest = max((cell_width(label) for label in labels), default=0)
+    return widest if widest <= most_cells else 0
 
 
 def lay_out(tokens: Sequence[Token], width_cells: int, *, margin: int = 1) -> list[tuple[str, str]]:

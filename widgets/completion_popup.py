@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from renderers.text import cell_width, cut_cells, cut_middle, one_line
+from widgets.bar import column_of
 from widgets.repaint import ChangedCellsOnly
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class CompletionPopup(ChangedCellsOnly, Widget):
         super().__init__()
         self._hits: Sequence[tuple[Candidate, Match]] = ()
         self._rows_at_most = MAX_ROWS
+        self._column = 0
         self.index = 0
 
     @property
@@ -79,6 +81,7 @@ class CompletionPopup(ChangedCellsOnly, Widget):
             return
         layout = rows != self.row_count or not self.display
         self._hits, self._rows_at_most, self.index = hits, rows, 0
+        self._column = column_of(one_line(each.label or each.text, 40) for each, _ in hits[:100])
         if layout:
             self.styles.offset = (0, -rows)
             self.display = True
@@ -117,10 +120,11 @@ class CompletionPopup(ChangedCellsOnly, Widget):
         room = max(0, width - 2 - cell_width(counter))
         shown = cut_middle(label, room)
         pieces = [("  ", base), *self._marked(shown, match.positions if shown == label == candidate.text else (), base)]
-        rest = room - cell_width(shown)
+        blanks = 2 + max(0, self._column - cell_width(shown))
+        rest = room - cell_width(shown) - blanks + 2
         detail_style = base + self.get_component_rich_style("completion--detail", partial=True)
         detail = cut_cells(one_line(candidate.detail), rest - 2) if rest > 10 else ""
-        pieces.append((f"  {detail}" if detail else "", detail_style))
+        pieces.append((" " * blanks + detail if detail else "", detail_style))
         strip = Strip([Segment(text, style) for text, style in pieces if text])
         strip = strip.adjust_cell_length(max(0, width - cell_width(counter)), base)
         return Strip.join([strip, Strip([Segment(counter, detail_style)])]).adjust_cell_length(width, base)

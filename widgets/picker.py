@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from renderers.text import cell_width, cut_cells, cut_middle, one_line
-from widgets.bar import Token, lay_out
+from widgets.bar import Token, column_of, lay_out
 from widgets.fuzzy import Match, rank
 from widgets.plain import is_plain
 from widgets.prompt_keys import normalise_key
@@ -88,6 +88,7 @@ class Picker(ChangedCellsOnly, Widget, can_focus=True):
         self.selected = selected or next((item.id for item in items if item.is_current), None)
         self._first = 0
         self._number = ""
+        self._align()
         self._narrow(keep=True)
 
     # -- the list
@@ -95,6 +96,7 @@ class Picker(ChangedCellsOnly, Widget, can_focus=True):
     def set_items(self, items: Sequence[PickerItem]) -> None:
         """Show these instead; filter and choice stay."""
         self._items = list(items)
+        self._align()
         height = len(self._hits)
         self._narrow(keep=True)
         self.refresh(layout=len(self._hits) != height)
@@ -272,6 +274,9 @@ class Picker(ChangedCellsOnly, Widget, can_focus=True):
         pieces = [Segment(" ▸ " if at == index else "   ", base), tick, *self._label(item, match, width - 6, base)]
         return Strip(pieces).adjust_cell_length(width, base)
 
+    def _align(self) -> None:
+        self._column = column_of(one_line(item.label, 40) for item in self._items[:MAX_ROWS])
+
     def _label(self, item: PickerItem, match: Match, room: int, base: Style) -> list[Segment]:
         label = one_line(item.label)
         shown = cut_middle(label, max(0, room)) if "/" in label else cut_cells(label, max(0, room))
@@ -280,10 +285,11 @@ class Picker(ChangedCellsOnly, Widget, can_focus=True):
         pieces = [Segment(character, mark if at in marked else base) for at, character in enumerate(shown)]
         if not marked:
             pieces = [Segment(shown, base)]
-        rest = room - cell_width(shown) - 2
+        blanks = 2 + max(0, self._column - cell_width(shown))
+        rest = room - cell_width(shown) - blanks
         if item.detail and rest >= 6:
             detail = cut_cells(one_line(item.detail), rest)
-            pieces.append(Segment(f"  {detail}", self._style("picker--detail", base)))
+            pieces.append(Segment(f"{' ' * blanks}{detail}", self._style("picker--detail", base)))
         return pieces
 
     def _style(self, name: str, base: Style) -> Style:

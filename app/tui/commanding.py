@@ -13,6 +13,7 @@ from app.runtime import navigation, switching
 from app.runtime.agent_session import AgentSession
 from app.runtime.models import cycle_thinking_level, set_model, set_thinking_level
 from app.tui import branching, file_acts, walking
+from renderers.outcome import plural
 
 if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
@@ -220,7 +221,9 @@ async def search_transcript(screen: ChatScreen, words: str) -> None:
     screen.action_session_browse()
     if hits:
         screen.transcript.previous_hit()
-    screen.status.note = f"{len(hits)} hits · n next · N previous · i prompt" if hits else f"{words!r} is not there"
+    screen.status.note = (
+        f"{plural(len(hits), 'hit')} · n next · N previous · i prompt" if hits else f"{words!r} is not there"
+    )
     screen.show_status()
 
 

@@ -160,7 +160,7 @@ def help_text(overrides: Mapping[str, tuple[str, ...]] | None = None) -> str:
         lines += [section.capitalize(), ""]
         for action in actions:
             keys = ", ".join(shown_key(key) for key in keys_of(action.id, overrides)) or "–"
-            lines.append(f"  {keys:<28} {action.description}")
+            lines.append(f"  {keys:<38} {action.description}")
         lines.append("")
     return "\n".join(lines).rstrip()
 

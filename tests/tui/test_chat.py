@@ -284,3 +284,14 @@ async def test_a_search_shows_the_hit_wherever_it_stands_in_a_long_block(work: P
         await until(pilot, lambda: "needle one" in shown(screen))
         await pilot.press("n")
         await until(pilot, lambda: "needle two" in shown(screen))
+
+
+async def test_a_second_escape_after_a_dialog_does_not_go_on_to_browse_mode(work: Path) -> None:
+    async with chat(work, []) as (pilot, screen, _):
+        screen.note("something to walk")
+        await pilot.press("f1")
+        await until(pilot, lambda: pilot.app.screen is not screen)
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is screen)
+        await pilot.press("escape")
+        assert not screen.is_browsing

@@ -60,8 +60,8 @@ async def test_the_current_item_is_highlighted_first_and_enter_chooses_it() -> N
             f" Models{'3':>50}",
             " ❯  type to filter",
             "     claude-opus  anthropic",
-            " ▸ ✓ sonnet  anthropic",
-            "     gpt  openai",
+            " ▸ ✓ sonnet       anthropic",
+            "     gpt          openai",
             " enter choose · esc cancel",
         ]
         await pilot.press("enter")
@@ -235,3 +235,14 @@ async def test_a_text_scrolls_and_closes(key: str) -> None:
         await pilot.press(key)
         await pilot.pause()
         assert not isinstance(app.screen, TextScreen)
+
+
+@pytest.mark.anyio
+async def test_what_is_said_of_short_labels_stands_in_one_column() -> None:
+    app = PickApp()
+    async with app.run_test(size=(60, 20)) as pilot:
+        picker = Picker("Commands", [PickerItem("a", "/new", "begin"), PickerItem("b", "/undo-restore", "take back")])
+        app.ask(PickerScreen(picker))
+        await pilot.pause()
+        places = {row.index(word) for row in rows(picker) for word in ("begin", "take back") if word in row}
+    assert len(places) == 1

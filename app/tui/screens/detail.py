@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from renderers.outcome import plural
 from widgets.bar import Bar, Token
 from widgets.line_viewer import LineViewer
 
@@ -66,7 +67,7 @@ class DetailScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Title and text."""
         viewer = LineViewer(self._text)
-        yield DetailBar(f"{self._heading} · {viewer.line_count} lines", HINT)
+        yield DetailBar(f"{self._heading} · {plural(viewer.line_count, 'line')}", HINT)
         yield viewer
 
     def action_leave(self) -> None:

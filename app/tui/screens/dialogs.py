@@ -107,6 +107,6 @@ class Dialogs(Browsing):
         from app.runtime.commands import COMMANDS
         from widgets.dialogs import TextScreen
 
-        commands = "\n".join(f"  /{c.name + (f' {c.argument}' if c.argument else ''):<27} {c.help}" for c in COMMANDS)
+        commands = "\n".join(f"  /{c.name + (f' {c.argument}' if c.argument else ''):<37} {c.help}" for c in COMMANDS)
         text = f"{keymap.help_text(self.status.overrides)}\n\nCommands\n\n{commands}"
         self.app.push_screen(TextScreen("Keys and commands", text))

@@ -37,6 +37,10 @@ class ViewActions(ChatView):
             self._ended_at = time.monotonic()
         super().on_session_event(event)
 
+    def on_screen_resume(self) -> None:
+        """A dialog or another screen has just been left, perhaps by an escape of which there may come one more."""
+        self._ended_at = time.monotonic()
+
     def action_run_interrupt(self) -> None:
         """Escape: stop the innermost thing; with nothing to stop, leave shell mode or go to browse mode."""
         if self.session is not None and self.session.interrupts.interrupt():
