@@ -153,14 +153,20 @@ def textual_keymap(overrides: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     return {action_id: ",".join(keys) or UNBOUND for action_id, keys in overrides.items()}
 
 
-def help_text(overrides: Mapping[str, tuple[str, ...]] | None = None) -> str:
+def help_row(keys: str, description: str, key_cells: int) -> str:
+    """Return keys and what they do in two columns; keys wider than theirs take a row of their own."""
+    gap = "\n" + " " * (key_cells + 3) if len(keys) > key_cells else " " * (key_cells - len(keys) + 1)
+    return f"  {keys}{gap}{description}"
+
+
+def help_text(overrides: Mapping[str, tuple[str, ...]] | None = None, key_cells: int = 28) -> str:
     """Return all actions with their keys, by section, as plain text for the help dialog."""
     lines: list[str] = []
     for section, actions in SECTIONS.items():
         lines += [section.capitalize(), ""]
         for action in actions:
             keys = ", ".join(shown_key(key) for key in keys_of(action.id, overrides)) or "–"
-            lines.append(f"  {keys:<38} {action.description}")
+            lines.append(help_row(keys, action.description, key_cells))
         lines.append("")
     return "\n".join(lines).rstrip()
 

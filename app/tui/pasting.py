@@ -22,6 +22,18 @@ UNENDED_S = 2.0
 """A paste whose end has not come this long after its last piece is taken as it is, so that keys work again."""
 
 
+EARLY_S = 1.0
+"""What is read first and this soon was typed while we started."""
+
+
+def _typed_early(data: str) -> str:
+    """Give an enter back: before we have the terminal, it turns that into a line feed. Several may be a paste: kept."""
+    typed, escape, rest = data.partition("\x1b")
+    if typed.count("\n") == 1 and typed.endswith("\n"):
+        typed = typed[:-1] + "\r"
+    return typed + escape + rest
+
+
 class PasteParser(XTermParser):
     """Textual's parser for keys, with pastes taken out before it sees them."""
 
@@ -33,11 +45,17 @@ class PasteParser(XTermParser):
         self._pieces: list[str] | None = None  # of the paste that goes on
         self._is_split = False  # whether the parser below was given a part of the start mark
         self._last_at = 0.0
+        self._is_first = True
+        self._begun_at = self.clock()
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events of what was read; "" at the end of all input."""
         if not data:
             yield from super().feed(data)
+        if self._is_first:
+            self._is_first = False
+            if self.clock() - self._begun_at < EARLY_S:
+                data = _typed_early(data)
         while data:
             if self._pieces is None:
                 keys, data = self._until_paste(data)

@@ -161,3 +161,9 @@ async def test_textual_takes_the_changed_keys() -> None:
 
 def test_the_prompt_is_a_section_of_the_map() -> None:
     assert SECTIONS["prompt"] is PROMPT_ACTIONS
+
+
+@pytest.mark.parametrize("cells", [16, 28])
+def test_what_keys_do_stands_in_one_column_however_many_keys_there_are(cells: int) -> None:
+    second = {line[cells + 3 :] for line in help_text(key_cells=cells).split("\n")}
+    assert {action.description for actions in SECTIONS.values() for action in actions} <= second

@@ -77,3 +77,9 @@ def test_the_program_sends_nothing_that_was_only_pasted(work: Path) -> None:
         terminal.type(b"\x15\x15\x15\x15\x04")
         terminal.wait_until_ended()
     assert not list(work.iterdir())
+
+
+def test_an_enter_typed_while_the_program_starts_sends() -> None:
+    assert told(read("hi\n\x1b[?2026;2$y"))[:3] == ["h", "i", "enter"]
+    assert told(read("a", "\n")) == ["a", "ctrl+j"]
+    assert told(read("a\nb\n")) == ["a", "ctrl+j", "b", "ctrl+j"]

@@ -107,6 +107,7 @@ class Dialogs(Browsing):
         from app.runtime.commands import COMMANDS
         from widgets.dialogs import TextScreen
 
-        commands = "\n".join(f"  /{c.name + (f' {c.argument}' if c.argument else ''):<37} {c.help}" for c in COMMANDS)
-        text = f"{keymap.help_text(self.status.overrides)}\n\nCommands\n\n{commands}"
+        cells = 28 if self.size.width >= 80 else 16
+        commands = "\n".join(keymap.help_row(f"/{c.name} {c.argument or ''}".rstrip(), c.help, cells) for c in COMMANDS)
+        text = f"{keymap.help_text(self.status.overrides, cells)}\n\nCommands\n\n{commands}"
         self.app.push_screen(TextScreen("Keys and commands", text))
