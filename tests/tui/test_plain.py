@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyte
 import pytest
 from textual.app import App
 from textual.geometry import Offset
@@ -17,14 +18,19 @@ from textual.pilot import Pilot
 from app.ai.adapters.scripted import answer, text, thinking, tool_call
 from app.cli.arguments import parse_arguments
 from app.config.settings import Settings
+from app.runtime.navigation import go_to
 from app.tui.plain import GLYPHS, cursor_place, wants_plain
 from app.tui.screens.chat import ChatScreen
+from app.tui.screens.compare import CompareScreen
+from app.tui.screens.detail import DetailScreen
 from app.tui.screens.sessions import SessionsScreen
 from app.tui.screens.tree import TreeScreen
 from tests.tui.chat_kit import chat, idle, say, shown, until
+from tests.tui.pty_kit import Terminal
 from widgets.dialogs import ChoiceScreen, TextScreen
 from widgets.picker import Picker, PickerScreen
 from widgets.plain import in_words, is_plain
+from widgets.text_input import TextInputScreen
 
 pytestmark = pytest.mark.anyio
 
@@ -206,3 +212,65 @@ async def test_the_cursor_is_where_one_types_and_on_the_block_one_stands_on(work
         place = cursor_place(screen)
         assert isinstance(place, Offset)
         assert rows(screen.app)[place.y].endswith("b")
+
+
+async def test_detail_search_and_comparison_have_no_drawn_character(work: Path) -> None:
+    async with chat(work, [*script(), "more", "other"], "--plain-ui", size=(120, 40)) as (pilot, screen, _):
+        await everything(work, pilot, screen)
+        session = screen.session
+        assert session is not None
+        fork = session.session.leaf_id
+        assert fork is not None
+        await say(pilot, screen, "and then")
+        left = session.session.leaf_id
+        await go_to(session, fork)
+        await say(pilot, screen, "or else")
+        await pilot.press("ctrl+up", "o")
+        await until(pilot, lambda: isinstance(screen.app.screen, DetailScreen))
+        await pilot.pause()
+        assert list(drawn(screen.app)) == []
+        await pilot.press("escape")
+        await pilot.press("ctrl+f")
+        await until(pilot, lambda: isinstance(screen.app.screen, TextInputScreen))
+        await pilot.pause()
+        assert list(drawn(screen.app)) == []
+        await pilot.press("escape")
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(screen.app.screen, TreeScreen))
+        tree = screen.app.screen
+        assert isinstance(tree, TreeScreen)
+        tree.tree_view.select(left, reveal=True)
+        await pilot.press("c")
+        await until(pilot, lambda: isinstance(screen.app.screen, CompareScreen))
+        await pilot.pause()
+        assert list(drawn(screen.app)) == []
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(screen.app.screen, TreeScreen))
+        await pilot.press("escape")
+
+
+async def test_completion_and_side_panel_have_no_drawn_character(work: Path) -> None:
+    async with chat(work, ["yes"], "--plain-ui", size=(140, 30), settings={"sidePanel": True}) as (pilot, screen, _):
+        await say(pilot, screen, "is it?")
+        await pilot.press("slash", "r", "e")
+        await until(pilot, lambda: screen.prompt_area.is_completing)
+        await until(pilot, lambda: screen.side_panel is not None and screen.side_panel.display)
+        await pilot.pause()
+        assert list(drawn(screen.app)) == []
+        assert "tree, 1 branch" in "\n".join(rows(screen.app))
+        screen.prompt.load_prompt("")
+
+
+def test_the_terminal_shows_its_own_cursor_where_one_types(work: Path) -> None:
+    with Terminal(work, "--plain-ui") as terminal:
+        terminal.wait_for("Try:")
+        terminal.type(b"abc")
+        terminal.read_until(lambda: cursor_row(terminal.output) == "> abc", "the cursor behind what is typed")
+        assert terminal.is_on(25)
+
+
+def cursor_row(output: bytes) -> str:
+    """What stands before the cursor in its row."""
+    screen = pyte.Screen(100, 30)
+    pyte.ByteStream(screen).feed(output)
+    return str(screen.display[screen.cursor.y][: screen.cursor.x])
