@@ -19,9 +19,8 @@ from app.errors import ToolError
 from app.tools.arguments import OptionalCount, OptionalIndex, OptionalText, ToolArguments
 from app.tools.context import ToolContext
 from app.tools.globs import grep_test
-from app.tools.ignore import rules_above
 from app.tools.paths import os_failure, resolve_existing, shown
-from app.tools.ripgrep import PatternRefusedError, find_ripgrep, search_with_ripgrep
+from app.tools.ripgrep import PatternRefusedError, find_ripgrep, is_for_ripgrep, search_with_ripgrep
 from app.tools.searching import FileHits, Place, Query, search_files
 from app.tools.text_file import kind_of
 from app.tools.threads import StopFlag, in_thread
@@ -31,6 +30,7 @@ from app.tools.walker import walk
 DEFAULT_LIMIT = 100
 MAX_LIMIT = 10_000
 BATCH_FILES = 128
+RIPGREP_BATCH_FILES = 1000  # their names stay far below what one command line may hold
 UPDATE_INTERVAL_S = 0.1
 
 
@@ -82,15 +82,8 @@ class GrepTool(BaseTool):
         query = Query(params.pattern, params.literal, params.ignore_case, min(params.context or 0, 1000))
         hits = _Hits(place, min(params.limit or DEFAULT_LIMIT, MAX_LIMIT), on_update)
         is_wanted = _file_test(params.glob, place)
-        rg = find_ripgrep() if self._use_ripgrep else None
-        if rg is None:
-            await _search(place, query, is_wanted, hits)
-            return hits.result()
-        try:
-            hits.complaints = await search_with_ripgrep(rg, place, query, hits.limit, is_wanted, hits.add)
-        except PatternRefusedError:
-            # Look-around and back references: re has them, ripgrep's own engine has not.
-            await _search(place, query, is_wanted, hits)
+        rg = find_ripgrep() if self._use_ripgrep and is_for_ripgrep(query) else None
+        await _search(place, query, is_wanted, hits, rg)
         return hits.result()
 
 
@@ -102,7 +95,7 @@ def _place(path: Path) -> Place:
             raise os_failure(error, "search", path) from error
         raise ToolError(f"Could not search {shown(path)}: {error}") from error
     if stat.S_ISDIR(mode):
-        return Place(str(path), "", rules_above(str(path)) is not None)
+        return Place(str(path))
     if not stat.S_ISREG(mode):
         raise ToolError(f"Could not search {shown(path)}: it is {kind_of(mode)}, not a file or folder")
     return Place(str(path.parent), path.name)
@@ -114,11 +107,13 @@ def _file_test(glob: str | None, place: Place) -> Callable[[str], bool]:
     return grep_test(glob, place.folder)
 
 
-async def _search(place: Place, query: Query, is_wanted: Callable[[str], bool], hits: _Hits) -> None:
-    """Our own search, in batches of files: what comes of one is shown while the next is searched."""
-    query.compiled()  # a bad pattern is told before the first file is opened
+async def _search(place: Place, query: Query, is_wanted: Callable[[str], bool], hits: _Hits, rg: str | None) -> None:
+    """In batches of files: what comes of one is shown while the next is searched."""
+    if rg is None:
+        query.compiled()  # a bad pattern is told before the first file is opened
     stop = StopFlag()
     unreadable: list[str] = []
+    complaints: list[str] = []
 
     def files() -> Iterator[str]:
         if place.file:
@@ -129,20 +124,33 @@ async def _search(place: Place, query: Query, is_wanted: Callable[[str], bool], 
                 yield found.path
 
     source = files()
+    size = BATCH_FILES if rg is None else RIPGREP_BATCH_FILES
     try:
-        while not hits.is_full and (batch := await in_thread(lambda _: list(islice(source, BATCH_FILES)))):
+        while not hits.is_full and (batch := await in_thread(lambda _: list(islice(source, size)))):
             limit = hits.limit - hits.matches
-            if query.is_tame:
-                found = await in_thread(partial(search_files, batch, query, limit))
-            else:
-                # `re` holds the interpreter while it matches, for ever with a bad pattern: only a process of its own
-                # leaves the screen alive and can be killed.
-                found = await _in_process(batch, query, limit)
+            found: list[FileHits] | None = None
+            if rg is not None:
+                try:
+                    found, words = await search_with_ripgrep(rg, batch, query, limit)
+                    complaints += [line for line in words.split("\n") if line]
+                except PatternRefusedError:  # look-around and back references: re has them, rg's engine has not
+                    rg = None
+                    query.compiled()
+            if found is None:
+                found = await _search_batch(batch, query, limit)
             for item in found:
                 hits.add(item)
     finally:
         stop.requested = True
-    hits.complaints = "\n".join(f"{shown(folder)}: can't be read" for folder in unreadable)
+    hits.complaints = "\n".join([*complaints, *(f"{shown(folder)}: can't be read" for folder in unreadable)])
+
+
+async def _search_batch(batch: list[str], query: Query, limit: int) -> list[FileHits]:
+    if query.is_tame:
+        return await in_thread(partial(search_files, batch, query, limit))
+    # `re` holds the interpreter while it matches, for ever with a bad pattern: only a process of its own leaves the
+    # screen alive and can be killed.
+    return await _in_process(batch, query, limit)
 
 
 async def _in_process(batch: list[str], query: Query, limit: int) -> list[FileHits]:

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from subprocess import DEVNULL, PIPE
 from typing import Any
 
@@ -15,7 +15,7 @@ import anyio
 import anyio.abc
 
 from app.errors import ToolError
-from app.tools.searching import FileHits, Place, Query, Row
+from app.tools.searching import FileHits, Query, Row
 
 _MAX_STDERR_BYTES = 16 * 1024
 
@@ -29,38 +29,34 @@ def find_ripgrep() -> str | None:
     return shutil.which("rg") or shutil.which("rg", path=os.path.dirname(sys.executable))
 
 
-def ripgrep_arguments(rg: str, query: Query, target: str, *, respect_above: bool) -> list[str]:
-    """The command line: hidden files, .gitignore everywhere, no other ignore files, never .git, a fixed order."""
-    arguments = [rg, "--no-config", "--json", "--hidden", "--no-require-git", "--no-ignore-dot", "--no-ignore-global"]
-    arguments += ["--no-ignore-messages", "--crlf", "--sort", "path", "--glob", "!.git"]
-    if not respect_above:
-        arguments.append("--no-ignore-parent")
+def is_for_ripgrep(query: Query) -> bool:
+    """Whether rg means by the pattern what our own search does: `\\z` and `\\A` are about its buffer, not the line."""
+    return query.literal or not any(mark in query.pattern for mark in ("\\z", "\\A"))
+
+
+def ripgrep_arguments(rg: str, query: Query, paths: Sequence[str]) -> list[str]:
+    """The command line: exactly these files, in this order. Which files are searched is the walker's to say, so that
+    the answers are the same with and without rg, and in each of its versions.
+    """
+    arguments = [rg, "--no-config", "--json", "--no-ignore", "--hidden", "--crlf", "--threads", "1"]
     if query.literal:
         arguments.append("--fixed-strings")
     if query.ignore_case:
         arguments.append("--ignore-case")
     if query.context:
         arguments += ["--context", str(query.context)]
-    return [*arguments, "--regexp", query.pattern, "--", target]
+    return [*arguments, "--regexp", query.pattern, "--", *paths]
 
 
-async def search_with_ripgrep(
-    rg: str,
-    place: Place,
-    query: Query,
-    limit: int,
-    is_wanted: Callable[[str], bool],
-    on_hits: Callable[[FileHits], None],
-) -> str:
-    """Give `on_hits` each file's hits until `limit` matches; paths in them are absolute. Returns rg's complaints.
+async def search_with_ripgrep(rg: str, paths: Sequence[str], query: Query, limit: int) -> tuple[list[FileHits], str]:
+    """The hits of these files (absolute paths) in their order, up to `limit` matches, and rg's complaints.
 
-    `is_wanted` gets a path relative to the place's folder. Raises PatternRefusedError for a
-    pattern that rg does not take, ToolError when rg fails without a result. On cancellation rg is killed.
+    Raises PatternRefusedError for a pattern that rg does not take, ToolError when rg fails without a result. On
+    cancellation rg is killed.
     """
-    folder = place.folder
-    arguments = ripgrep_arguments(rg, query, f"./{place.file}" if place.file else ".", respect_above=place.has_rules)
-    reader = _Reader(folder, query.context, limit, is_wanted, on_hits)
-    process = await anyio.open_process(arguments, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder)
+    found: list[FileHits] = []
+    reader = _Reader(query.context, limit, found.append)
+    process = await anyio.open_process(ripgrep_arguments(rg, query, paths), stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
     complaints = bytearray()
     try:
         async with anyio.create_task_group() as group:
@@ -76,12 +72,12 @@ async def search_with_ripgrep(
             await process.aclose()
     text = complaints.decode("utf-8", "replace").strip()
     if reader.is_done or process.returncode in (0, 1):
-        return text
+        return found, text
     if "regex parse error" in text or "error parsing" in text:
         raise PatternRefusedError(text)
     if not reader.saw_summary:
         raise ToolError(f"ripgrep failed: {text or f'exit code {process.returncode}'}")
-    return text
+    return found, text
 
 
 async def _gather(stream: anyio.abc.ByteReceiveStream | None, into: bytearray) -> None:
@@ -114,16 +110,12 @@ class _Reader:
 
     def __init__(
         self,
-        folder: str,
         context: int,
         limit: int,
-        is_wanted: Callable[[str], bool],
         on_hits: Callable[[FileHits], None],
     ) -> None:
-        self._folder = folder
         self._context = context
         self._left = limit
-        self._is_wanted = is_wanted
         self._on_hits = on_hits
         self._hits: FileHits | None = None
         self._after_until = 0  # the last line that is context of the last match
@@ -136,8 +128,7 @@ class _Reader:
         data = event["data"]
         match event["type"]:
             case "begin":
-                relative = os.fsdecode(_bytes(data["path"])).removeprefix("./")
-                self._hits = FileHits(os.path.join(self._folder, relative)) if self._is_wanted(relative) else None
+                self._hits = FileHits(os.fsdecode(_bytes(data["path"])))
             case "match" | "context" if self._hits is not None:
                 self._row(self._hits, data, is_match=event["type"] == "match")
             case "end" if self._hits is not None:

@@ -42,7 +42,6 @@ class Place:
 
     folder: str
     file: str = ""
-    has_rules: bool = False  # ignore rules of the folders above hold in it
 
 
 @dataclass(frozen=True, slots=True)

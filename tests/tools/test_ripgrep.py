@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -13,7 +14,7 @@ import pytest
 
 from app.errors import ToolError
 from app.tools.context import ToolContext
-from app.tools.ripgrep import ripgrep_arguments
+from app.tools.ripgrep import is_for_ripgrep, ripgrep_arguments
 from app.tools.searching import Query
 from tests.tools.conftest import Toolbox, text_of
 
@@ -56,41 +57,46 @@ def stand_in(tmp_path: Path, *lines: str, code: int = 0, errors: str = "", endle
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
 
 
-async def test_its_events_become_the_same_lines(box: Toolbox, tmp_path: Path) -> None:
-    odd = json.dumps({"type": "begin", "data": {"path": {"bytes": "Li9h/y50eHQ="}}})
+@pytest.fixture
+def here(work: Path) -> Callable[..., str]:
+    """Makes a file, since the walker says what is searched, and gives rg's `begin` event for it."""
+
+    def make(name: str) -> str:
+        path = work / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x\n")
+        return begin(str(path))
+
+    return make
+
+
+Here = Callable[..., str]
+
+
+async def test_its_events_become_the_same_lines(box: Toolbox, tmp_path: Path, here: Here) -> None:
     stand_in(
         tmp_path,
-        begin("./src/a.ts"),
+        here("src/a.ts"),
         line("context", 1, "before\r\n"),
         line("match", 2, "hit\n"),
         end(),
-        odd,
-        line("match", 7, "last line"),
-        end(),
-        begin("./late"),
+        here("late"),
         line("match", 1, "binary"),
         end(binary_offset=70),
         SUMMARY,
     )
     result = await box.call("grep", pattern="x", context=1)
-    assert text_of(result) == "src/a.ts-1- before\nsrc/a.ts:2: hit\na\\xff.txt:7: last line"
+    assert text_of(result) == "src/a.ts-1- before\nsrc/a.ts:2: hit"
     assert result.details is None
 
 
-async def test_it_is_stopped_at_the_limit_with_the_last_context(box: Toolbox, tmp_path: Path) -> None:
+async def test_it_is_stopped_at_the_limit_with_the_last_context(box: Toolbox, tmp_path: Path, here: Here) -> None:
     rows = [line("match", 2, "two\n"), line("match", 3, "three\n"), line("context", 4, "four\n")]
-    stand_in(tmp_path, begin("./a"), *rows, line("match", 9, "nine\n"), endless=True)
+    stand_in(tmp_path, here("a"), *rows, line("match", 9, "nine\n"), endless=True)
     with anyio.fail_after(5):
         result = await box.call("grep", pattern="x", context=1, limit=1)
     assert text_of(result).split("\n")[:3] == ["a:2: two", "a-3- three", ""]
     assert result.details == {"matchLimitReached": 1}
-
-
-async def test_a_glob_filters_what_it_found(box: Toolbox, tmp_path: Path) -> None:
-    stand_in(
-        tmp_path, begin("./a.ts"), line("match", 1, "x"), end(), begin("./b.js"), line("match", 1, "x"), end(), SUMMARY
-    )
-    assert await box.text("grep", pattern="x", glob="*.js") == "b.js:1: x"
 
 
 async def test_a_pattern_that_it_refuses_is_tried_with_our_own(box: Toolbox, tmp_path: Path, work: Path) -> None:
@@ -101,25 +107,29 @@ async def test_a_pattern_that_it_refuses_is_tried_with_our_own(box: Toolbox, tmp
         await box.call("grep", pattern="(foo")
 
 
-async def test_its_failure_is_told_and_what_it_found_is_kept(box: Toolbox, tmp_path: Path) -> None:
+async def test_its_failure_is_told_and_what_it_found_is_kept(box: Toolbox, tmp_path: Path, here: Here) -> None:
+    here("a")
     stand_in(tmp_path, errors="rg: something broke", code=2)
     with pytest.raises(ToolError, match="something broke"):
         await box.call("grep", pattern="x")
-    stand_in(tmp_path, begin("./a"), line("match", 1, "x"), end(), SUMMARY, errors="rg: ./b: denied", code=2)
+    stand_in(tmp_path, here("a"), line("match", 1, "x"), end(), SUMMARY, errors="rg: ./b: denied", code=2)
     assert await box.text("grep", pattern="x") == "a:1: x\n\n[1 place could not be read]"
 
 
-async def test_an_abort_kills_it(box: Toolbox, tmp_path: Path) -> None:
-    stand_in(tmp_path, begin("./other"), endless=True)
+async def test_an_abort_kills_it(box: Toolbox, tmp_path: Path, here: Here) -> None:
+    stand_in(tmp_path, here("other"), endless=True)
     with anyio.move_on_after(0.5) as scope:
-        await box.call("grep", pattern="x", glob="*.none")
+        await box.call("grep", pattern="x", limit=10_000_000)
     assert scope.cancelled_caught
 
 
-def test_the_users_configuration_is_shut_out() -> None:
-    arguments = ripgrep_arguments(
-        "rg", Query("-x", literal=True, ignore_case=True, context=2), ".", respect_above=False
-    )
-    for wanted in ("--no-config", "--hidden", "--no-require-git", "--no-ignore-dot", "--no-ignore-parent"):
+def test_the_users_configuration_and_ignore_files_are_shut_out() -> None:
+    arguments = ripgrep_arguments("rg", Query("-x", literal=True, ignore_case=True, context=2), ["/a", "/b"])
+    for wanted in ("--no-config", "--hidden", "--no-ignore", "--fixed-strings", "--ignore-case"):
         assert wanted in arguments
-    assert arguments[-4:] == ["--regexp", "-x", "--", "."]
+    assert arguments[-5:] == ["--regexp", "-x", "--", "/a", "/b"]
+
+
+def test_anchors_of_the_buffer_are_left_to_our_own_search() -> None:
+    assert not is_for_ripgrep(Query(r"a\z"))
+    assert is_for_ripgrep(Query(r"a\z", literal=True))
