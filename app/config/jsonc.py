@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n\r]*|,(?=(?:\s|//[^\n\r]*)*[}\]])', re.DOTALL)
+# possessive: "//////…" after a comma could else be taken for comments in 2ⁿ ways
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n\r]*|,(?=(?:\s++|//[^\n\r]*+)*+[}\]])', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 

@@ -100,7 +100,7 @@ def _flag(value: object) -> bool:
 
 
 def _count(value: object) -> int:
-    if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == int(value):
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15 and value == int(value):
         return int(value)
     raise _WrongTypeError("must be a whole number, 0 or more")
 

@@ -108,3 +108,8 @@ def test_a_missing_or_empty_file_is_an_empty_object(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("// nothing\n")
     assert jsonc.read_object(tmp_path / "empty") == ({}, [])
     assert jsonc.read_object(tmp_path / "missing") == ({}, [])
+
+
+@pytest.mark.parametrize("line", ["/" * 4000, "// " * 2000, " " * 4000 + "/" * 4000])
+def test_a_ruler_of_slashes_behind_a_comma_takes_no_time(line: str) -> None:
+    assert jsonc.loads(f'{{"a": 1,{line}\n "b": 2}}') == {"a": 1, "b": 2}

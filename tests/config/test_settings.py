@@ -107,6 +107,14 @@ def test_a_value_of_the_wrong_kind_is_left_out_and_told_with_its_key(work: Path)
     assert settings.shell_path == "/bin/sh"
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1e300", "0.5"])
+def test_a_number_beyond_counting_is_a_problem_and_no_crash(work: Path, number: str) -> None:
+    write(settings_path(), f'{{"retry": {{"maxRetries": {number}}}, "httpIdleTimeoutMs": {number}}}')
+    settings, problems = load_settings(work, trusted=False)
+    assert {problem.place for problem in problems} == {"retry.maxRetries", "httpIdleTimeoutMs"}
+    assert settings.retry.max_retries == 3
+
+
 def test_a_wrong_project_value_does_not_hide_the_global_one(work: Path) -> None:
     write(settings_path(), {"theme": "light"})
     write(project_settings_path(work), {"theme": ["x"]})
