@@ -113,14 +113,17 @@ def tilde(path: Path | str) -> str:
 
 
 def expand(text: str, base: Path) -> Path:
-    """The absolute path that a user meant by `text`: `~` is home, a relative path starts at `base`."""
-    return base / Path(text).expanduser()
+    """The absolute path that a user meant by `text`: `~` is home, a relative path starts at `base`.
+
+    A `~name` of nobody's is a name like any other. Raises nothing (`Path.expanduser` would).
+    """
+    return base / os.path.expanduser(text)
 
 
 def _folder(variable: str, habit: str) -> Path:
     given = os.environ.get(variable)
     if given:
-        return Path(given).expanduser().absolute()
+        return Path(os.path.expanduser(given)).absolute()
     import platformdirs
 
     path: str = getattr(platformdirs, habit)("pinyon", appauthor=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from app.errors import SessionError
@@ -39,7 +40,5 @@ def import_session(source: Path, cwd: str | None = None, root: Path | None = Non
 
 def pi_root() -> Path:
     """Where pi keeps its sessions: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`, and in it `sessions`."""
-    import os
-
     given = os.environ.get("PI_CODING_AGENT_DIR")
-    return (Path(given).expanduser() if given else Path.home() / ".pi" / "agent") / "sessions"
+    return Path(os.path.expanduser(given or "~/.pi/agent")) / "sessions"

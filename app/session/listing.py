@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from app.config.paths import expand
 from app.errors import SessionError
 from app.session.entries import RawEntry, as_text, is_header, lenient_ms, message_of, role_of, text_of
 from app.session.index import parse_line
@@ -61,7 +62,10 @@ class Found:
 
 @lru_cache(maxsize=4096)
 def _real(folder: str) -> str:
-    return os.path.realpath(folder)
+    try:
+        return os.path.realpath(folder)
+    except ValueError:  # a foreign header may name what no file system can: a NUL, half a surrogate pair
+        return folder
 
 
 def same_folder(one: str, other: str) -> bool:
@@ -91,9 +95,12 @@ def session_files(root: Path) -> Iterator[os.DirEntry[str]]:
 def read_header(path: Path | str) -> RawEntry | None:
     """A session's header, however long its line is; None for anything that has none in its first line."""
     try:
-        with open(path, "rb", buffering=0) as stream:
-            return _header(_first_line(stream.fileno(), 4096))
-    except OSError:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a named pipe would be waited for
+        try:
+            return _header(_first_line(descriptor, 4096))
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):
         return None
 
 
@@ -236,7 +243,7 @@ def find_session(reference: str, cwd: str, root: Path | None = None) -> Found:
     `exists` False. Raises SessionError when there is none or more than one.
     """
     if "/" in reference or "\\" in reference or reference.endswith(".jsonl"):
-        path = Path(cwd, Path(reference).expanduser())
+        path = expand(reference, Path(cwd))
         header = read_header(path)
         owner = (as_text(header.get("cwd")) or "") if header is not None else cwd
         return Found(path, owner, same_folder(owner, cwd), path.exists())

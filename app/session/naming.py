@@ -21,9 +21,9 @@ def folder_name(cwd: str) -> str:
 
 
 def file_name(timestamp: str, session_id: str) -> str:
-    """`<time>_<id>.jsonl`, the time's `:` and `.` as `-`; characters that no file name takes become `-`."""
-    safe = re.sub(r"[^\w.-]", "-", session_id)[:100]
-    return f"{re.sub(r'[:.]', '-', timestamp)}_{safe}.jsonl"
+    """`<time>_<id>.jsonl`, both may be foreign: what is no plain letter, digit or `-` of theirs becomes `-`."""
+    safe = re.sub(r"[^\w.-]", "-", session_id, flags=re.ASCII)[:100]
+    return f"{re.sub(r'[^0-9A-Za-z-]', '-', timestamp)[:40]}_{safe}.jsonl"
 
 
 def default_root() -> Path:

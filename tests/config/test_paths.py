@@ -66,3 +66,8 @@ def test_home_is_shortened_only_at_a_folder_border(monkeypatch: pytest.MonkeyPat
 
 def test_the_stylesheet_is_found_in_a_checkout() -> None:
     assert paths.stylesheet().name == "styles.tcss"
+
+
+def test_the_home_of_nobody_is_a_name_like_any_other(tmp_path: Path) -> None:
+    assert paths.expand("~no-such-user/x", tmp_path) == tmp_path / "~no-such-user" / "x"
+    assert paths.expand("~/x", tmp_path) == Path.home() / "x"

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import anyio
 import pytest
 
 from app.ai.messages import AssistantMessage, TextContent, UserMessage
@@ -218,3 +219,22 @@ async def test_a_list_passes_over_what_is_no_session(work: Path) -> None:
     (folder / "dangling.jsonl").symlink_to("nowhere")
     assert len(list_sessions(None, work / "s")) == 12
     assert list_sessions(None, work / "none") == []
+
+
+@pytest.mark.parametrize("cwd", ["/a\0b", "/a\ud800b", "\0", 5, None])
+async def test_a_header_with_an_impossible_folder_hides_no_other_session(work: Path, cwd: object) -> None:
+    root = work / "s"
+    mine = Session.create(work, root)
+    await mine.append_message(UserMessage(content="mine"))
+    await mine.close()
+    odd = {"type": "session", "version": 3, "id": "odd", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": cwd}
+    (root / "odd.jsonl").write_text(json.dumps(odd) + "\n")
+    os.mkfifo(root / "pipe.jsonl")
+    assert most_recent(str(work), root) == mine.path
+    assert [info.path for info in list_sessions(str(work), root)] == [mine.path]
+    assert len(list_sessions(None, root)) == 2
+    assert not find_session(str(root / "odd.jsonl"), str(work), root).is_here
+    with anyio.fail_after(10):
+        opened = await Session.open(root / "odd.jsonl")
+    assert not opened.cwd_exists
+    await opened.close()

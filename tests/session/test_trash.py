@@ -17,7 +17,7 @@ from app.session.doctor import examine, repair
 from app.session.importing import import_session, pi_root
 from app.session.inspect import inspect
 from app.session.listing import list_sessions
-from app.session.naming import aside_path, lease_path
+from app.session.naming import aside_path, lease_path, project_folder
 from app.session.pins import load_pins, toggle_pin
 from app.session.session import Session
 from app.session.trash import bring_back, is_in_use, put_away
@@ -188,3 +188,13 @@ def test_the_folder_of_pi_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert pi_root() == Path.home() / ".pi" / "agent" / "sessions"
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path))
     assert pi_root() == tmp_path / "sessions"
+
+
+@pytest.mark.parametrize("stamp", ["/../../../evil", "../evil", "/evil/x", "a\0b", "2026/01/01", "語" * 200])
+def test_an_imported_session_stays_in_its_folder_whatever_its_header_says(tmp_path: Path, stamp: str) -> None:
+    source = tmp_path / "foreign.jsonl"
+    header = {"type": "session", "version": 3, "id": "語" * 80, "timestamp": stamp, "cwd": str(tmp_path)}
+    source.write_text(json.dumps(header) + "\n", encoding="utf-8")
+    copy = import_session(source)
+    assert copy.parent == project_folder(str(tmp_path))
+    assert copy.resolve().parent == copy.parent.resolve()
