@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.config.paths import expand
 from app.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run_export(words: list[str]) -> int:
     from app.cli.sessions import named_file
     from app.session.export import export_session
 
-    out = Path(plain[1]).expanduser() if len(plain) == 2 else None
+    out = expand(plain[1], Path()) if len(plain) == 2 else None
     written = export_session(named_file(plain[0]), out, kind, leaf, force=force)
     sys.stdout.write(f"{written}\n")
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.arguments import Arguments
+from app.config.paths import expand
 from app.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def gather_prompt(arguments: Arguments, stdin: str, cwd: Path) -> PromptInput:
     names: list[str] = []
     texts: list[str] = []
     for name in arguments.files:
-        looks_like_text = any(c.isspace() for c in name) and not (cwd / Path(name).expanduser()).exists()
+        looks_like_text = any(c.isspace() for c in name) and not expand(name, cwd).exists()
         (texts if looks_like_text else names).append(name)
     images: list[ImageContent] = []
     blocks: list[str] = []

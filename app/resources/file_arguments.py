@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.ai.messages import ImageContent
+from app.config.paths import expand
 from app.errors import UsageError
 
 MAX_TEXT_BYTES = 10 * 1024 * 1024
@@ -30,7 +31,7 @@ def read_file_arguments(names: list[str], cwd: Path) -> FileArguments:
     """What `@name` arguments stand for. Raises UsageError for one that is missing, no file, or too large."""
     result = FileArguments()
     for name in names:
-        path = (cwd / Path(name).expanduser()).absolute()
+        path = expand(name, cwd).absolute()
         try:
             if path.is_dir():
                 raise UsageError(f"@{name} is a folder", "Name a file in it")

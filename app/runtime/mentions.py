@@ -12,6 +12,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from app.ai.messages import ImageContent
+from app.config.paths import expand
 from app.errors import UsageError
 from app.resources.file_arguments import read_file_arguments
 from app.runtime.agent_session import AgentSession
@@ -41,11 +42,11 @@ def mentioned_files(text: str, cwd: Path) -> list[Path]:
         name = match.group(1) or re.sub(r"\\(.)", r"\1", match.group(2))
         for candidate in _shorter(name, is_quoted=match.group(1) is not None):
             try:
-                path = (cwd / Path(candidate).expanduser()).absolute()
+                path = expand(candidate, cwd).absolute()
                 if path.is_file():
                     found[path] = None
                     break
-            except (OSError, RuntimeError, ValueError):
+            except (OSError, ValueError):
                 break
     return list(found)
 

@@ -172,7 +172,7 @@ def _existing(reference: str, cwd: str, session_dir: Path | None) -> Path:
 
 
 def _session_dir(folder: str | None) -> Path | None:
-    return Path(folder).expanduser().absolute() if folder else None
+    return paths.expand(folder, Path()).absolute() if folder else None
 
 
 def _choose(
@@ -232,9 +232,9 @@ def _prompt_builder(options: StartOptions, files: list[ContextFile]) -> Callable
 def _text_or_file(value: str, cwd: Path) -> str:
     """The content of the file that `value` names, else `value` itself (spec core §7.1)."""
     try:
-        path = cwd / Path(value).expanduser()
+        path = paths.expand(value, cwd)
         is_file = "\n" not in value and path.is_file()
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError):
         return value  # too long for a name, or no name at all
     if not is_file:
         return value
