@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,21 +46,9 @@ class Resolved:
     reason: str = ""
 
 
-def secret_env_names() -> frozenset[str]:
-    """The names of all environment variables that Pinyon reads keys from."""
-    return frozenset(name for names in ENV_KEYS.values() for name in names)
-
-
 def env_key(provider: str) -> str | None:
     """The key of `provider` in the environment, looked up anew at each call; empty values count as unset."""
     return next((os.environ[name] for name in ENV_KEYS.get(provider, ()) if os.environ.get(name)), None)
-
-
-def redact(text: str, secrets: Iterable[str | None]) -> str:
-    """`text` without any of `secrets`, longest first; values under 6 characters are no secrets and would hit words."""
-    for secret in sorted({secret for secret in secrets if secret and len(secret) >= 6}, key=len, reverse=True):
-        text = text.replace(secret, "[key]")
-    return text
 
 
 async def resolve_value(configured: str) -> Resolved:
