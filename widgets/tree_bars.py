@@ -147,7 +147,7 @@ class FiguresBar(Bar):
         mark = "▶ " if self.is_active else "  "
         return [
             Token(mark + self._title, style, weight=60, cut="end", least_cells=12, is_clean=False),
-            Token(self.figures, "figures-bar--figures", weight=50, on_right=True, cut="end", least_cells=8),
+            Token(self.figures, "figures-bar--figures", weight=70, on_right=True, cut="end", least_cells=8),
         ]
 
 

@@ -118,11 +118,17 @@ class FileHistory:
         return await self._plan(target, place.order if place is not None else 0, overwrite)
 
     async def preview_undo(self, overwrite: Collection[str] = ()) -> RestorePlan:
-        """What taking back the last restore or take would do. Raises SnapshotError when there was none."""
+        """What taking back the last restore or take would do: to the paths that it touched, and to no other, so that
+        what was changed since stays. Raises SnapshotError when there was none.
+        """
         last = self.places.last_undoable()
         if last is None or last.undo_id is None:
             raise SnapshotError("nothing was restored in this session yet")
-        return await self._plan(await self._files.load(last.undo_id), last.order, overwrite)
+        target, after = await self._files.load(last.undo_id), await self._files.load_if_kept(last.manifest_id)
+        if after is not None:
+            touched = {one.path: one.old for one in differences(target, after)}
+            target = (await self.files_now()).with_changes(touched)
+        return await self._plan(target, last.order, overwrite)
 
     async def take(
         self, from_entry: str, into_entry: str | None = None, paths: Collection[str] | None = None

@@ -71,25 +71,26 @@ async def label(screen: ChatScreen, session: AgentSession, entry_id: str | None,
 async def switch_sibling(screen: ChatScreen, session: AgentSession, entry_id: str, step: int) -> None:
     """The branch beside this one, in place: the other message stands where this one stood, under the cursor.
 
-    From an answer or a tool call it is the request's branch that is changed. Raises AgentBusyError while a run goes on:
-    a single key must not stop it.
+    From an answer or a tool call it is the request's branch that is changed. Refused while a run goes on: a single key
+    must not stop it.
     """
+    if session.is_busy:
+        moving.hint(screen, "the agent is at work: other branches once it has ended, or after escape")
+        return
     tree = session.session.tree
     chosen = navigation.nearest_with_siblings(tree, entry_id)
     block = moving.block_of(screen, chosen) if chosen is not None else None
     y = screen.transcript.place_of(block) if block is not None else None
     moved = await navigation.switch_sibling(session, chosen or entry_id, step)
     if chosen is None or not moved.moved:
-        screen.note("no other branch here")
+        moving.hint(screen, "no other branch here")
         return
     here = {entry.id for entry in tree.up(tree.leaf_id)}
     other = next(sibling for sibling in navigation.message_siblings(tree, chosen) if sibling in here)
     await moving.show_in_place(screen, other, y)
     if screen.is_browsing:
         differing = await moving.files_differ(session)
-        if screen.is_browsing:
-            screen.status.note = f"{differing} not as here · r brings them back" if differing else BROWSE_HINTS
-            screen.show_status()
+        moving.hint(screen, f"{differing} not as here · r brings them back" if differing else BROWSE_HINTS)
 
 
 async def jump(screen: ChatScreen, session: AgentSession, step: int) -> None:

@@ -28,8 +28,10 @@ async def run_command(screen: ChatScreen, action: str, argument: str) -> None:
     try:
         await _run(screen, session, action, argument)
     except PinyonError as error:
+        screen.transcript.follow()  # what one did oneself is to be seen, also after scrolling up
         screen.note(str(error), "warning")
     except Exception as error:
+        screen.transcript.follow()
         screen.note(f"{action} failed: {type(error).__name__}: {error}", "error")
 
 

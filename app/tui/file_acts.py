@@ -42,6 +42,7 @@ async def diff(screen: ChatScreen, session: AgentSession, entry_id: str) -> None
     files = _files(session)
     changes = await files.changes_until_now(entry_id)
     if not changes:
+        screen.transcript.follow()
         screen.note("the files are as they were here")
         return
     shown = FilesScreen("files here, and now", changes, lambda path: files.diff_until_now(path, entry_id))
@@ -68,6 +69,7 @@ async def _carry_out(
 
     foreign = [left.path for left in plan.skipped if left.is_foreign]
     if plan.is_empty and not foreign:
+        screen.transcript.follow()
         screen.note("\n".join(["nothing to do: the files are so already", *_left(plan.skipped, "left alone")]))
         return
     options = [("no", "no")]
@@ -100,6 +102,7 @@ async def apply(screen: ChatScreen, files: FileHistory, plan: RestorePlan) -> No
     """Do a plan that was agreed to, and say what was done and what was left alone."""
     done = await files.apply(plan)
     said = [f"{done.summary}. /undo-restore takes it back", *_left(plan.skipped, "left alone")]
+    screen.transcript.follow()
     screen.note("\n".join(said), "warning" if done.failed or plan.skipped else "info")
 
 

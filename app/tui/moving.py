@@ -89,6 +89,15 @@ async def files_differ(session: AgentSession) -> str:
     return "1 file is" if count == 1 else f"{count:,} files are" if count else ""
 
 
+def hint(screen: ChatScreen, text: str) -> None:
+    """Say it in the footer while blocks are walked, where a remark at the end would not be seen; else as a remark."""
+    if screen.is_browsing:
+        screen.status.note = text
+        screen.show_status()
+    else:
+        screen.note(text)
+
+
 async def show_in_place(screen: ChatScreen, entry_id: str, y: int | None) -> None:
     """Put an entry's block into the window's row `y` (None: where it is seen with least movement), under the cursor
     in browse mode. Waits for the rest of a long branch when the block is part of it.

@@ -45,8 +45,7 @@ async def do_choice(screen: ChatScreen, session: AgentSession, choice: TreeChoic
             if moving.said_of(screen, moved):
                 await moving.tell_files(screen, session)
         case "fork":
-            await switching.fork(session, choice.entry_id, stop_first=choice.stop_first)
-            screen.note("forked: this is a new session; the old one stays as it is")
+            await branching.fork(screen, session, choice.entry_id)
         case "restore":
             await file_acts.restore(screen, session, choice.entry_id)
         case "take_files":
@@ -73,6 +72,15 @@ async def open_choice(screen: ChatScreen, session: AgentSession, choice: Session
         return
     if session.is_busy:
         raise UsageError("the agent is at work", "Stop it with escape, then change the session")
+    screen.show_later(choice.entry_id)  # before the move: the session is drawn while it goes on
+    try:
+        await _open(screen, session, choice)
+    except BaseException:
+        screen.show_later(None)
+        raise
+
+
+async def _open(screen: ChatScreen, session: AgentSession, choice: SessionChoice) -> None:
     match choice.action:
         case "fork":
             await fork_here(session, choice.path)
@@ -84,7 +92,6 @@ async def open_choice(screen: ChatScreen, session: AgentSession, choice: Session
         case "open":
             header = await anyio.to_thread.run_sync(folder_of, choice.path)
             await branching.open_session(screen, session, choice.path, header or screen.cwd)
-    screen.show_later(choice.entry_id)
 
 
 async def fork_here(session: AgentSession, path: Path) -> None:
@@ -96,16 +103,26 @@ async def fork_here(session: AgentSession, path: Path) -> None:
 
 
 def show_entry(screen: ChatScreen, entry_id: str | None) -> None:
-    """Bring an entry's block into view; one on another branch is a step into the tree away."""
-    if entry_id is None:
+    """Bring an entry's block into view, under the cursor; one on another branch is shown in the tree."""
+    if entry_id is not None:
+        screen.run_worker(_show_entry(screen, entry_id), exit_on_error=False, group="command")
+
+
+async def _show_entry(screen: ChatScreen, entry_id: str) -> None:
+    session = screen.session
+    if session is None or entry_id not in session.session.tree:
         return
-    block_id = moving.block_of(screen, entry_id)
-    if block_id is not None:
-        screen.action_session_browse()
-        screen.transcript.set_cursor(block_id)
-        screen.transcript.show_block(block_id)
-    else:
+    store = session.session
+    if store.tree.common_ancestor(entry_id, store.leaf_id) != entry_id:
         screen.run_command("show_tree", entry_id)
+        return
+    message = store.message(entry_id)
+    call_id = getattr(message, "tool_call_id", None)  # a result is drawn with its call
+    above = next((entry.id for entry in store.tree.up(entry_id) if entry.role not in (None, "toolResult")), entry_id)
+    screen.action_session_browse()
+    await moving.show_in_place(screen, above, None)
+    if call_id is not None and screen.transcript.get_block(call_id) is not None:
+        screen.transcript.set_cursor(call_id)
 
 
 def folder_of(path: Path) -> Path | None:

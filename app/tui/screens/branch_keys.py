@@ -12,9 +12,13 @@ class BranchKeys(Dialogs):
     """Actions `browse.edit`, `fork`, `label`, siblings, jumps; and the sibling arrows of a message."""
 
     def entry_under_cursor(self) -> str:
-        """The id of the entry that the block under the cursor belongs to, "" without one."""
-        block = self.block_under_cursor()
-        return self.feed.entry_of_block.get(block.id, "") if block is not None else ""
+        """The id of the entry that the block under the cursor belongs to, a remark's nearest above it; "" without."""
+        slot = self.transcript.blocks.get(self.transcript.cursor_id or "")
+        while slot is not None:
+            if entry_id := self.feed.entry_of_block.get(slot.block.id):
+                return entry_id
+            slot = slot.prev
+        return ""
 
     def _on_entry(self, action: str) -> None:
         if entry_id := self.entry_under_cursor():

@@ -73,7 +73,7 @@ class SessionsActions(Screen[SessionChoice | None]):
         try:
             match action:
                 case "open":
-                    await self._open(info, row.hit.entry_id if row.hit is not None else None)
+                    await self._open(info, self._hit_of(row))
                 case "rename":
                     await self._rename(info)
                 case "delete":
@@ -86,6 +86,13 @@ class SessionsActions(Screen[SessionChoice | None]):
             self.note(f"{action} failed: {type(error).__name__}: {error}", is_warning=True)
 
     # -- open
+
+    def _hit_of(self, row: SessionRow) -> str | None:
+        """The entry of the row's hit; on the line of a session that was found, of its first one."""
+        if row.hit is not None:
+            return row.hit.entry_id
+        found = self.shelf.found.hits if self.shelf.found is not None and self.shelf.query else ()
+        return next((hit.entry_id for hit in found if row.info is not None and hit.path == row.info.path), None)
 
     async def _open(self, info: SessionInfo, entry_id: str | None) -> None:
         from app.session.trash import is_in_use

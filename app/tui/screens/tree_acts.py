@@ -141,14 +141,22 @@ class TreeActs(Screen[TreeChoice | None]):
         files = self.services.files
         if files is None or files.snapshot_at(entry_id) is None:
             self.hints.say("no snapshot of the files at this point")
+        elif self.services.is_busy:
+            self.hints.say("a run goes on: stop it with escape in the chat, then restore")
         else:
             self.dismiss(TreeChoice("restore", entry_id))
 
     async def _take(self, entry_id: str) -> None:
         store, files = self.session.session, self.services.files
         text = full_text(store, store.tree.get(entry_id)).strip()
-        has_files = files is not None and files.snapshot_at(self._tip_of(entry_id)) is not None
+        lanes = self.tree_view.laid_out.lanes
+        is_current = (place := lanes.find(entry_id)) is not None and place[0] is lanes.main
+        has_files = files is not None and not is_current and files.snapshot_at(self._tip_of(entry_id)) is not None
         note = "" if has_files else "No snapshot tells which files this branch changed."
+        if is_current:
+            note = "This is the branch you are on: its files are here already."
+        elif has_files and self.services.is_busy:
+            has_files, note = False, "A run goes on: files can be taken once it has ended."
         answer = await ask_take(self.app, has_files=has_files, has_text=bool(text), files_note=note)
         if answer == "files":
             self.dismiss(TreeChoice("take_files", self._tip_of(entry_id)))
