@@ -109,7 +109,7 @@ class Footer(Bar):
             cost = f"{cost} (sub)".strip()
         cached = f"cache {humanise(state.cache_tokens)}" if state.cache_tokens else ""
         tokens = [
-            Token(" ".join(spent), "footer--tokens", weight=60),
+            Token((", " if is_plain(self) else " ").join(spent), "footer--tokens", weight=60),
             Token(cached, "footer--cache", weight=30),
             Token(cost, "footer--cost", weight=50),
             Token(self._activity(), "footer--activity", weight=90, gap=3),

@@ -8,6 +8,7 @@ from textual import on
 
 from app.tui import keymap
 from app.tui.screens.browsing import Browsing
+from widgets.plain import is_plain, keys_in_words
 from widgets.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -109,5 +110,8 @@ class Dialogs(Browsing):
 
         cells = 28 if self.size.width >= 80 else 16
         commands = "\n".join(keymap.help_row(f"/{c.name} {c.argument or ''}".rstrip(), c.help, cells) for c in COMMANDS)
-        text = f"{keymap.help_text(self.status.overrides, cells)}\n\nCommands\n\n{commands}"
+        keys = keymap.help_text(self.status.overrides, cells)
+        if is_plain(self):
+            keys = keys_in_words(keys, cells + 2)
+        text = f"{keys}\n\nCommands\n\n{commands}"
         self.app.push_screen(TextScreen("Keys and commands", text))
