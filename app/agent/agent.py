@@ -11,14 +11,15 @@ from dataclasses import replace
 import anyio
 
 from app.agent.config import AgentContext, AgentLoopConfig
-from app.agent.events import AgentEnd, AgentEvent, AgentMessage
+from app.agent.events import AgentEnd, AgentEvent, AgentMessage, MessageEnd, MessageStart
 from app.agent.loop import ABORTED_TEXT, run_agent_loop
 from app.agent.queue import MessageQueue
 from app.agent.state import AgentState
 from app.agent.tool import AbortSignal
-from app.ai.messages import AssistantMessage, ImageContent, TextContent, UserMessage
+from app.ai.messages import AssistantMessage, ImageContent, TextContent, ToolResultMessage, UserMessage
 from app.errors import ErrorKind
 
+BROKEN_OFF = "The run broke off before this call had a result; it may have run in part."
 Listener = Callable[[AgentEvent, AbortSignal], Awaitable[None] | None]
 
 
@@ -184,17 +185,46 @@ class Agent:
                 error_kind=ErrorKind.INTERNAL,
                 retryable=False,
             )
+            for result in _missing_results(self.state.messages):
+                for event in (MessageStart(result), MessageEnd(result)):
+                    self.state.reduce(event)
+                    await self._tell(event, signal)
             self.state.fail(failure)
-            for listener in tuple(self._listeners):
-                try:
-                    pending = listener(AgentEnd([failure]), signal)
-                    if pending is not None:
-                        await pending
-                except Exception:
-                    continue
+            await self._tell(AgentEnd([failure]), signal)
+
+    async def _tell(self, event: AgentEvent, signal: AbortSignal) -> None:
+        """Deliver although listeners fail; the first failure is on record already."""
+        for listener in tuple(self._listeners):
+            try:
+                pending = listener(event, signal)
+                if pending is not None:
+                    await pending
+            except Exception:
+                continue
 
     async def _take_steering(self) -> list[AgentMessage]:
         return self.steering.drain()
 
     async def _take_follow_ups(self) -> list[AgentMessage]:
         return self.follow_ups.drain()
+
+
+def _missing_results(messages: list[AgentMessage]) -> list[ToolResultMessage]:
+    """Results for the calls of the last answer that a run which broke off left without one."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, ToolResultMessage):
+            answered.add(message.tool_call_id)
+        elif isinstance(message, AssistantMessage):
+            if message.stop_reason in ("error", "aborted"):
+                return []
+            return [
+                ToolResultMessage(
+                    tool_call_id=call.id, tool_name=call.name, content=[TextContent(text=BROKEN_OFF)], is_error=True
+                )
+                for call in message.tool_calls()
+                if call.id not in answered
+            ]
+        else:
+            break
+    return []

@@ -108,10 +108,15 @@ class _Run:
 
     async def _answer(self) -> AssistantMessage:
         """Ask the model once; the final message is in the context and was announced by message_start and _end."""
-        try:
-            stream = await self._open_stream()
-        except _HookError as error:
-            return await self._finish(self._failed(str(error)), started=False)
+        stream: AssistantStream | None = None
+        refused: AssistantMessage | None = None
+        with self.signal.guard():  # a hook may wait for a key command: an abort ends that as well
+            try:
+                stream = await self._open_stream()
+            except _HookError as error:
+                refused = self._failed(str(error))
+        if stream is None:
+            return await self._finish(refused or self._aborted(None), started=False)
         started = False
         failure: Exception | None = None
         partial: AssistantMessage | None = None

@@ -123,7 +123,16 @@ class _Batch:
             except BaseExceptionGroup as error:  # a listener failed: the run ends by its first exception
                 raise _first(error) from error
         done = [outcome for outcome in outcomes if outcome is not None]
-        return [await self._announce(call, outcome) for call, outcome in zip(calls, done, strict=True)], done
+        messages: list[ToolResultMessage] = []
+        failure: Exception | None = None
+        for call, outcome in zip(calls, done, strict=True):
+            try:
+                messages.append(await self._announce(call, outcome))
+            except Exception as error:  # what the others did is told all the same: it can't be had again
+                failure = failure or error
+        if failure is not None:
+            raise failure
+        return messages, done
 
     async def _start(self, call: ToolCall) -> _Ready | _Outcome:
         await self.sink.emit(ToolExecutionStart(call.id, call.name, call.arguments))
@@ -155,6 +164,8 @@ class _Batch:
         return _Ready(tool, args)
 
     async def _run(self, call: ToolCall, ready: _Ready) -> _Outcome:
+        if self.signal.aborted:  # while the others of the batch were prepared
+            return await self._after(call, ready, _failed(ABORTED))
         began = time.monotonic()
         latest: AgentToolResult | None = None
         over = False
@@ -210,8 +221,10 @@ class _Batch:
             is_error=outcome.is_error,
             duration_ms=outcome.duration_ms,
         )
-        await self.sink.emit(MessageStart(message))
-        await self.sink.emit(MessageEnd(message))
+        try:
+            await self.sink.emit(MessageStart(message))
+        finally:
+            await self.sink.emit(MessageEnd(message))
         return message
 
 

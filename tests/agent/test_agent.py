@@ -358,3 +358,67 @@ async def test_state_copies_lists_and_a_run_works_on_a_snapshot() -> None:
     agent.reset()
     assert agent.state.messages == []
     assert not agent.has_queued_messages()
+
+
+@pytest.mark.parametrize("hook", ["get_api_key", "transform_context"])
+async def test_an_abort_ends_a_hook_that_waits_before_the_request(hook: str) -> None:
+    waiting = anyio.Event()
+
+    async def wait(*_: Any) -> Any:
+        waiting.set()
+        await anyio.sleep_forever()
+
+    model = ScriptedModel(["never"])
+    agent = agent_with(model, **{hook: wait})
+    events = record(agent)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            group.start_soon(agent.prompt, "go")
+            await waiting.wait()
+            agent.abort()
+    assert agent.state.messages[-1].stop_reason == "aborted"
+    assert not model.calls
+    assert kinds(events)[-4:] == ["message_start", "message_end", "turn_end", "agent_end"]
+
+
+async def test_an_abort_while_a_batch_is_prepared_runs_none_of_it() -> None:
+    ran: list[str] = []
+
+    async def work(name: str, on_update: OnUpdate) -> AgentToolResult:
+        ran.append(name)
+        return AgentToolResult.of_text(name)
+
+    batch = answer(*(tool_call("work", {"name": str(n)}, f"c{n}") for n in range(3)))
+    agent = agent_with(ScriptedModel([batch, "never"]), FunctionTool("work", work))
+
+    def stop(event: Any, signal: Any) -> None:
+        if event.type == "tool_execution_start" and event.tool_call_id == "c2":
+            agent.abort()
+
+    agent.subscribe(stop)
+    await agent.prompt("go")
+    assert ran == []
+    assert results(agent.state.messages) == {f"c{n}": (True, "Operation aborted") for n in range(3)}
+
+
+@pytest.mark.parametrize("mode", ["parallel", "sequential"])
+@pytest.mark.parametrize("fails_at", ["assistant", "toolResult"])
+async def test_a_run_that_breaks_off_leaves_no_call_without_a_result(mode: Any, fails_at: str) -> None:
+    kept: list[Any] = []
+
+    async def store(message: Any) -> None:
+        kept.append(message)
+        if message.role == fails_at:
+            raise RuntimeError("the disk is full")
+
+    batch = answer(*(tool_call("work", {"name": str(n)}, f"c{n}") for n in range(3)))
+    agent = agent_with(ScriptedModel([batch, "never"]), FunctionTool("work", echo, mode=mode))
+    agent.subscribe(lambda event, signal: store(event.message) if event.type == "message_end" else None)
+    await agent.prompt("go")
+    told = [message.tool_call_id for message in kept if message.role == "toolResult"]
+    assert told == ["c0", "c1", "c2"]
+    assert list(results(agent.state.messages)) == told
+    words = [text for _, text in results(agent.state.messages).values()]
+    ran = {"assistant": 0, "toolResult": 3 if mode == "parallel" else 1}[fails_at]
+    assert [word.startswith("done") for word in words] == [True] * ran + [False] * (3 - ran)
+    assert agent.state.messages[-1].error_message == "the disk is full"
