@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from app.agent.agent import Agent, AgentBusyError
@@ -46,6 +47,7 @@ from app.runtime.interrupts import InterruptStack
 from app.runtime.jumps import Jumps
 from app.runtime.notes import Notes
 from app.runtime.queue import Behavior, SessionQueue, user_content
+from app.runtime.reading import ConversationReader
 from app.runtime.retry import Retrying, RetryPolicy
 from app.runtime.totals import Totals
 from app.runtime.unsaved import Unsaved
@@ -124,6 +126,7 @@ class AgentSession:
         self.agent.steering.mode = parts.settings.steering_mode
         self.agent.follow_ups.mode = parts.settings.follow_up_mode
         self.agent.subscribe(self._on_agent_event)
+        self.reader = ConversationReader(self)
         self.load_context()
 
     async def __aenter__(self) -> AgentSession:
@@ -203,13 +206,16 @@ class AgentSession:
     async def prompt(
         self, text: str, images: Sequence[ImageContent] = (), attached: Sequence[str] = ()
     ) -> AssistantMessage | None:
-        """The final answer of a whole run, its retries included; None when a write stopped it.
+        """The final answer of a whole run, its retries included; None when a write stopped it, or escape stopped the
+        reading of a long session before it.
 
         Raises AgentBusyError while another runs, UsageError when the model can't be asked (no key).
         """
         async with self.exclusive():
             await self.unsaved.store()
             await self.require_auth()
+            if not await self.reader.finish(text):
+                return None
             await self.drive([UserMessage(content=user_content(text, images, attached))])
             return self.last_answer()
 
@@ -267,17 +273,20 @@ class AgentSession:
                 raise UsageError(error.message, error.hint) from error
 
     def last_answer(self) -> AssistantMessage | None:
-        """The last assistant message of the conversation."""
+        """The last assistant message of the conversation; for a run, which has read it."""
         for message in reversed(self.agent.state.messages):
             if isinstance(message, AssistantMessage):
                 return message
         return None
 
     def load_context(self) -> None:
-        """Take the conversation from the session's present place in the tree."""
-        messages = self.session.context().messages
-        self.agent.state.messages = messages
-        self.totals = Totals.of(messages)
+        """Take conversation and totals from the session's present place in the tree; a long one is read when needed."""
+        self.reader.restart()
+
+    async def arrive(self) -> None:
+        """The same after a move: what takes long of it in a thread. For who holds the lock."""
+        await anyio.to_thread.run_sync(self.session.outline)
+        self.load_context()
 
     async def keep(self, message: AgentMessage) -> None:
         """Add a message that did not come from a run; while one goes on it is held until the next prompt."""
@@ -290,7 +299,8 @@ class AgentSession:
 
     async def _keep(self, message: AgentMessage) -> None:
         await self._store(message)
-        self.agent.state.messages.append(message)
+        if self.reader.is_read:  # else it will be read with the rest
+            self.agent.state.messages.append(message)
 
     async def _guarded(self, function: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
         try:

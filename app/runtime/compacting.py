@@ -63,6 +63,10 @@ class Compaction:
         """
         session = self._session
         async with session.exclusive(stop_first=stop_first):
+            if not await session.reader.finish():
+                end = CompactionEnd("manual", aborted=True)
+                session.emit(end)
+                return end
             end, error = await self._compact(self._plan("manual"), "manual", focus)
             if end.result is None:
                 if texts := session.queue.take_all():

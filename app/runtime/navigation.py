@@ -18,7 +18,8 @@ from app.errors import PinyonError
 from app.runtime.events import EditorText, SessionInfoChanged, SessionSwitched
 from app.runtime.summariser import Summariser
 from app.session.branch_summary import branch_summary, left_behind, plan_branch_summary
-from app.session.compaction import SPEAKING, Limits
+from app.session.compaction import Limits
+from app.session.context import SPEAKING
 from app.session.entries import message_of, text_of
 from app.session.facts import IndexEntry
 from app.session.token_estimate import estimate_message
@@ -113,7 +114,7 @@ async def _go(session: AgentSession, entry_id: str, summarise: Summarise, label:
         session.jumps.left(leaf)
         if label is not None:
             await _label(session, summary_id or entry_id, label)
-        session.load_context()
+        await session.arrive()
         session.emit(SessionSwitched("tree", text))
     return Moved(True, store.leaf_id, text, summary_id)
 
@@ -218,7 +219,7 @@ async def _walk(session: AgentSession, step: int, stop_first: bool) -> Moved:
         with anyio.CancelScope(shield=True):
             await session.session.move_leaf(goal)
             session.jumps.walked(step, leaf)
-            _arrive(session)
+            await _arrive(session)
         return Moved(True, goal)
 
 
@@ -239,12 +240,12 @@ async def switch_sibling(session: AgentSession, entry_id: str, step: int, *, sto
         with anyio.CancelScope(shield=True):
             await session.session.move_leaf(goal)
             session.jumps.left(leaf)
-            _arrive(session)
+            await _arrive(session)
         return Moved(True, goal)
 
 
-def _arrive(session: AgentSession) -> None:
-    session.load_context()
+async def _arrive(session: AgentSession) -> None:
+    await session.arrive()
     session.emit(SessionSwitched("tree"))
     if texts := session.queue.take_all():
         session.emit(EditorText("\n\n".join(texts)))

@@ -34,7 +34,7 @@ from app.tools.context import ToolContext
 from app.tools.output_files import prune_outputs
 
 if TYPE_CHECKING:
-    from app.session.context import SessionContext
+    from app.session.context import Outline
 
 
 @dataclass(slots=True)
@@ -74,8 +74,9 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
     registry = ModelRegistry(paths.config_dir())
     notes += [(str(problem), "warning") for problem in registry.problems]
     session = await open_session(options, settings, notes)
-    context = await anyio.to_thread.run_sync(session.context)  # 0.2 s for 10,000 entries
-    model, level = _choose(options, settings, registry, context, notes)
+    outline = await anyio.to_thread.run_sync(session.outline)
+    speaks = outline.speaks(session.file.body)
+    model, level = _choose(options, settings, registry, outline if speaks else None, notes)
     if options.api_key is not None:
         registry.credentials.use_for_this_run(model.provider, options.api_key)
     holder: list[AgentSession] = []
@@ -106,10 +107,10 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
     made.bash = UserBash(made, tool_context)
     made.files = FileHistory(made, options.cwd)
     made.files.attach()
-    if not context.messages:
+    if not speaks:
         await session.append_model_change(model.provider, model.id)
         await session.append_thinking_level(level)
-    elif context.thinking_level != level:
+    elif outline.thinking_level != level:
         await session.append_thinking_level(level)
     return made
 
@@ -176,26 +177,25 @@ def _session_dir(folder: str | None) -> Path | None:
 
 
 def _choose(
-    options: StartOptions, settings: Settings, registry: ModelRegistry, context: SessionContext, notes: Notes
+    options: StartOptions, settings: Settings, registry: ModelRegistry, restored: Outline | None, notes: Notes
 ) -> tuple[Model, ThinkingLevel]:
     models, available, defaults = registry.models(), registry.available(), default_models()
     scope = resolve_scope(settings.enabled_models or (), available)
     notes += [(warning, "warning") for warning in scope.warnings]
-    restored = (context.model.provider, context.model.model_id) if context.messages and context.model else None
     chosen = choose_initial(
         models,
         available,
         defaults,
         cli=resolve_cli(options.provider, options.model, models, defaults, registry.has_auth),
         scope=scope.matches,
-        restored=restored,
+        restored=(restored.model.provider, restored.model.model_id) if restored and restored.model else None,
         saved=(settings.default_provider, settings.default_model),
     )
     if chosen is None:
         raise UsageError("there is no model to ask", "pinyon --list-models lists what is known")
     if chosen.warning:
         notes.append((chosen.warning, "warning"))
-    stored = as_level(context.thinking_level) if context.messages else None
+    stored = as_level(restored.thinking_level) if restored else None
     wished = options.thinking or chosen.level or stored or settings.default_thinking_level or "medium"
     return chosen.model, clamp_level(chosen.model, wished)
 

@@ -20,6 +20,7 @@ class SessionQueue:
         self._agent = agent
         self._emit = emit
         self._waiting: list[AgentMessage] = []
+        self._held = ""
 
     def put(
         self,
@@ -33,6 +34,12 @@ class SessionQueue:
         self._waiting.append(message)
         (self._agent.steering if behavior == "steer" else self._agent.follow_ups).put(message)
         self._tell()
+
+    def hold(self, text: str) -> None:
+        """Show a prompt whose run can't begin yet before all others ("": no more). It is no message yet."""
+        if text != self._held:
+            self._held = text
+            self._tell()
 
     def take_all(self) -> list[str]:
         """The texts that waited, removed: steering first."""
@@ -52,7 +59,10 @@ class SessionQueue:
     def _tell(self) -> None:
         self._emit(
             QueueUpdate(
-                [message_text(message) for message in self._agent.steering.peek()],
+                [
+                    *filter(None, [self._held]),
+                    *(message_text(message) for message in self._agent.steering.peek()),
+                ],
                 [message_text(message) for message in self._agent.follow_ups.peek()],
             )
         )

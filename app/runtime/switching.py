@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import anyio
+import anyio.to_thread
 
 from app.ai.resolve import as_level, clamp_level
 from app.errors import SessionError, WriteFailedError
@@ -103,7 +104,7 @@ async def switch_to(session: AgentSession, following: Session, reason: Reason, e
         session.jumps.clear()
         notes: list[tuple[str, NoteLevel]] = [(note, "warning") for note in following.notes]
         notes += await _adopt_model(session)
-        session.load_context()
+        await session.arrive()
         await present.close()
         session.emit(SessionSwitched(reason, editor_text))
         for text, level in notes:
@@ -115,9 +116,9 @@ async def switch_to(session: AgentSession, following: Session, reason: Reason, e
 async def _adopt_model(session: AgentSession) -> list[tuple[str, NoteLevel]]:
     """Take the model and thinking level of the session that is now open; gives what the user should know of it."""
     state, store = session.agent.state, session.session
-    context = store.context()
+    outline = await anyio.to_thread.run_sync(store.outline)
     present = state.model
-    if not context.messages:
+    if not outline.speaks(store.file.body):
         try:
             await store.append_model_change(present.provider, present.id)
             await store.append_thinking_level(state.thinking_level)
@@ -125,7 +126,7 @@ async def _adopt_model(session: AgentSession) -> list[tuple[str, NoteLevel]]:
             return [(str(error), "error")]
         return []
     notes: list[tuple[str, NoteLevel]] = []
-    wished = context.model
+    wished = outline.model
     if wished is not None and (wished.provider, wished.model_id) != (present.provider, present.id):
         model = session.registry.find(wished.provider, wished.model_id)
         if model is not None and session.registry.has_auth(model):
@@ -133,7 +134,7 @@ async def _adopt_model(session: AgentSession) -> list[tuple[str, NoteLevel]]:
         else:
             name = f"{wished.provider}/{wished.model_id}"
             notes.append((f"{name} can't be asked: going on with {present.provider}/{present.id}", "warning"))
-    level = as_level(context.thinking_level)
+    level = as_level(outline.thinking_level)
     if level is not None:
         state.thinking_level = clamp_level(state.model, level)
     return notes

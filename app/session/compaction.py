@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.ai.messages import AssistantMessage, ToolResultMessage
 from app.errors import SessionError
+from app.session.context import SPEAKING as SPEAKING
 from app.session.entries import as_text
 from app.session.messages import AgentMessage
 from app.session.summary_text import FileLists
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from app.session.tree import Tree
     from app.session.view import SessionView
 
-SPEAKING = frozenset({"message", "custom_message", "branch_summary", "compaction"})
-"""The types of entries that add a message to the conversation."""
 _TURN_STARTS = frozenset({"user", "bashExecution", "custom", "branchSummary"})
 
 

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from sys import intern
+from typing import Any, NamedTuple
 
 from app.session.entries import RawEntry, as_id, as_text, is_own, message_of, role_of, text_of, tool_calls_of
 
 PREVIEW_CHARS = 160
+
+
+class UsageFact(NamedTuple):
+    """What an answer took: tokens, and `cost` in US dollars. `input` came without the cache, `total` is as reported."""
+
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    total: int
+    cost: float
+
+    @property
+    def context_tokens(self) -> int:
+        """The tokens of the context that the answer was the end of; 0: unknown."""
+        return self.total or self.input + self.output + self.cache_read + self.cache_write
 
 
 @dataclass(slots=True, eq=False)
@@ -17,6 +35,7 @@ class IndexEntry:
     `parent_id` is as stored; the tree decides what it means. `preview` is foreign text, at most 160 characters.
     `fact` depends on the type: customType, a label's text, a session's name, a model's id, a thinking level, a tool's
     name for a toolResult, the stop reason for an assistant message. `target` is a label's or context_edit's target.
+    `usage` is an assistant message's, where it tells any.
     """
 
     id: str
@@ -33,6 +52,7 @@ class IndexEntry:
     calls: int = 0
     own: bool = False
     altered: bool = False
+    usage: UsageFact | None = None
 
 
 def entry_facts(raw: RawEntry, entry_id: str, parent_id: str | None, place: int) -> IndexEntry:
@@ -49,6 +69,7 @@ def entry_facts(raw: RawEntry, entry_id: str, parent_id: str | None, place: int)
                 case "assistant":
                     entry.fact = as_text(message.get("stopReason"))
                     entry.calls = len(tool_calls_of(message))
+                    entry.usage = _usage_of(message)
                 case "toolResult":
                     entry.fact = as_text(message.get("toolName"))
                 case "bashExecution":
@@ -76,3 +97,23 @@ def entry_facts(raw: RawEntry, entry_id: str, parent_id: str | None, place: int)
     if entry.fact is not None:
         entry.fact = intern(entry.fact) if len(entry.fact) < 40 else entry.fact
     return entry
+
+
+def _usage_of(message: dict[str, Any]) -> UsageFact | None:
+    usage = message.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    cost = usage.get("cost")
+    return UsageFact(
+        input=int(_number(usage.get("input"))),
+        output=int(_number(usage.get("output"))),
+        cache_read=int(_number(usage.get("cacheRead"))),
+        cache_write=int(_number(usage.get("cacheWrite"))),
+        total=int(_number(usage.get("totalTokens"))),
+        cost=float(_number(cost.get("total"))) if isinstance(cost, dict) else 0.0,
+    )
+
+
+def _number(value: object) -> float:
+    """A finite number; 0 for anything else, as the message's own model has it."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else 0

@@ -11,7 +11,7 @@ from app.session.file import SessionFile
 from app.session.tree import Tree
 
 if TYPE_CHECKING:
-    from app.session.context import SessionContext
+    from app.session.context import ContextReading, Outline, SessionContext
     from app.session.messages import AgentMessage
 
 
@@ -23,6 +23,7 @@ class SessionView:
         self.tree = Tree(file.index.entries, file.notes)
         # Parsed once while anybody holds them: the agent's context and a face's blocks want the same messages.
         self._parsed: WeakValueDictionary[str, AgentMessage] = WeakValueDictionary()
+        self._outline: tuple[tuple[int, str | None], Outline] | None = None
 
     @property
     def id(self) -> str:
@@ -92,8 +93,24 @@ class SessionView:
         return message if message is not None else message_in(self.read(entry_id))
 
     def context(self, leaf_id: str | None = None) -> SessionContext:
-        """What the branch at the leaf (or at `leaf_id`) says to a model."""
-        from app.session.context import build_context
+        """What the branch at the leaf (or at `leaf_id`) says to a model. Slow where it is long: see `reading`."""
+        reading = self.reading(leaf_id)
+        reading.step(len(reading.outline.entries))
+        return reading.context
+
+    def reading(self, leaf_id: str | None = None) -> ContextReading:
+        """The same, to be read in pieces."""
+        from app.session.context import ContextReading
+
+        return ContextReading(self.outline(leaf_id), self._file.body, self._parsed)
+
+    def outline(self, leaf_id: str | None = None) -> Outline:
+        """What a context at the leaf (or at `leaf_id`) is made of; kept until the tree changes."""
+        from app.session.context import outline_of
 
         leaf_id = self.tree.leaf_id if leaf_id is None else leaf_id
-        return build_context(self.tree, leaf_id, self._file.body, self._parsed)
+        key = self.tree.version, leaf_id
+        kept = self._outline
+        if kept is None or kept[0] != key:
+            kept = self._outline = key, outline_of(self.tree, leaf_id, self._file.body)
+        return kept[1]

@@ -1,0 +1,118 @@
+"""The conversation as an agent needs it, read from the session when it is first needed; it must never block a key.
+
+Everything before (showing a session, its totals, moving in its tree) works from the index. A long conversation is read
+in a thread in pieces, for 100,000 messages take some seconds and most of the memory that a session ever needs.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+
+from app.runtime.events import EditorText
+from app.runtime.totals import Totals
+
+if TYPE_CHECKING:
+    from app.agent.events import AgentMessage
+    from app.runtime.agent_session import AgentSession
+    from app.session.context import ContextReading
+    from app.session.session import Session
+
+AT_ONCE = 500
+"""Entries that are read on the spot: 15 ms."""
+PIECE = 100
+"""Entries between two looks at the keys: 3 to 6 ms."""
+
+
+class ConversationReader:
+    """Keeps `state.messages` of a session's agent: right whenever `is_read`, empty before."""
+
+    def __init__(self, session: AgentSession) -> None:
+        self.is_read = False
+        self.is_reading = False
+        self._session = session
+        self._store: Session | None = None
+        self._begun: tuple[str | None, ContextReading] | None = None
+        self._former: list[AgentMessage] = []
+
+    def restart(self) -> None:
+        """Take the conversation from the session's present place: a short one now, a long one when it is needed."""
+        session = self._session
+        store, state = session.session, session.agent.state
+        outline = store.outline()
+        session.totals = Totals.of(outline, store.file.body)
+        # what two places have in common needs not be parsed again while somebody holds it
+        self._former = [*self._former, *state.messages] if store is self._store else []
+        self._drop_begun()
+        self._store, self.is_read = store, False
+        state.messages = []
+        if len(outline.entries) <= AT_ONCE:
+            self._take(store.reading())
+
+    async def finish(self, prompt: str = "") -> bool:
+        """Whether the conversation is whole: reads what is missing of it. False when escape stopped that; then what
+        waited for it, `prompt` first, is back in the editor. For who holds the session's lock.
+        """
+        if self.is_read:
+            return True
+        session = self._session
+        session.queue.hold(prompt)
+        with _no_collector(), anyio.CancelScope() as scope:
+
+            def stop() -> None:
+                scope.cancel()
+                if texts := [*filter(None, [prompt]), *session.queue.take_all()]:
+                    session.emit(EditorText("\n\n".join(texts)))
+
+            self.is_reading = True
+            with session.interrupts.entry("stop", stop):
+                try:
+                    while not self.is_read:
+                        await self._read()
+                finally:
+                    self.is_reading = False
+                    session.queue.hold("")
+        return self.is_read and not scope.cancel_called
+
+    async def _read(self) -> None:
+        """Read to the end; where an entry was stored meanwhile (a `!` command's) it has to be done once more."""
+        store = self._session.session
+        leaf_id = store.leaf_id
+        if self._begun is None or self._begun[0] != leaf_id:
+            self._drop_begun()
+            self._begun = leaf_id, await anyio.to_thread.run_sync(store.reading, leaf_id)
+        reading = self._begun[1]
+        while not await anyio.to_thread.run_sync(reading.step, PIECE):
+            pass
+        if store.leaf_id == leaf_id:
+            self._take(reading)
+
+    def _drop_begun(self) -> None:
+        if self._begun is not None:
+            self._former += self._begun[1].context.messages
+            self._begun = None
+
+    def _take(self, reading: ContextReading) -> None:
+        reading.step(len(reading.outline.entries))
+        self._session.agent.state.messages = reading.context.messages
+        self._begun, self._former, self.is_read = None, [], True
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """No garbage collection while a hundred thousand objects are made that stay: each round would look through all of
+    them and keep the keys waiting, 0.1 to 0.6 s at a time. What lives then is taken out of later rounds as well.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
