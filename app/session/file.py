@@ -17,7 +17,16 @@ from app.session import lease
 from app.session.entries import VERSION, RawEntry
 from app.session.facts import IndexEntry, entry_facts
 from app.session.index import parse_line
-from app.session.lines import PartialWriteError, encode, sync, sync_folder, write_all, write_failed, write_file
+from app.session.lines import (
+    PartialWriteError,
+    encode,
+    sync,
+    sync_folder,
+    take_back,
+    write_all,
+    write_failed,
+    write_file,
+)
 from app.session.log import SessionLog, open_regular
 from app.session.naming import aside_path
 
@@ -135,12 +144,16 @@ class SessionFile(SessionLog):
         except PartialWriteError:
             self._half_line = True
             raise
+        if durable:
+            try:
+                sync(descriptor)
+            except OSError:
+                take_back(descriptor, end, len(data))  # else the same entry would stand there twice after the next try
+                raise
         if not self._half_line:
             # between our look and our write another program may have been quicker
             strangers += self._take_in(end - len(data))
         self._half_line, self.index.ends_with_newline, self.index.end = False, True, end
-        if durable:
-            sync(descriptor)
         _set_offsets(entries, lines, end)
         return strangers
 

@@ -223,7 +223,8 @@ class _Run:
         if not data:
             return False
         if self._output.is_spilling(len(data)):
-            await anyio.to_thread.run_sync(self._output.keep_raw, data)
+            with anyio.CancelScope(shield=True):  # what was taken out of the pipe is nowhere else
+                await anyio.to_thread.run_sync(self._output.keep_raw, data)
         else:
             self._output.keep_raw(data)
         self._output.feed(data)

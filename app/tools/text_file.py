@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -147,10 +148,26 @@ def _take_over(descriptor: int, target: Path, old: os.stat_result) -> bool:
 
 def _rewrite(target: Path, data: bytes) -> None:
     with open(target, "r+b") as file:
+        _reserve(file.fileno(), len(data))
         file.write(data)
         file.truncate()
         file.flush()
         os.fsync(file.fileno())
+
+
+def _reserve(descriptor: int, size: int) -> None:
+    """Get the room that the new content needs beyond the old one, before a byte of that is overwritten. Raises OSError
+    when there is none; the file is as it was then.
+    """
+    before = os.fstat(descriptor).st_size
+    if size <= before or not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(descriptor, before, size - before)
+    except OSError as error:
+        os.ftruncate(descriptor, before)
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
 
 
 def _failure(error: OSError | ValueError, doing: str, path: Path) -> ToolError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -61,6 +62,31 @@ async def test_a_half_written_line_costs_no_other_line_and_the_append_can_be_rep
     again = await Session.open(session.path)
     assert [entry.id for entry in again.tree.branch()][1:] == [two, three]
     assert len(again.tree.tips) == 1
+    await again.close()
+
+
+@pytest.mark.anyio
+async def test_a_line_that_never_reached_the_disk_does_not_stand_there_twice(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session.create(work, work)
+    one = await session.append_message(UserMessage(content="one"))
+    assert session.path is not None
+    before = session.path.read_bytes()
+
+    def broken(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", broken)
+        with pytest.raises(WriteFailedError, match="Input/output"):
+            await session.append_message(UserMessage(content="two"))
+    assert session.path.read_bytes() == before
+    two = await session.append_message(UserMessage(content="two"))
+    await session.close()
+    assert session.notes == []
+    again = await Session.open(session.path)
+    assert [entry.id for entry in again.tree.entries] == [one, two]
     await again.close()
 
 

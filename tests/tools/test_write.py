@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 from pathlib import Path
 
@@ -94,3 +95,24 @@ async def test_half_a_surrogate_pair_is_refused(box: Toolbox, work: Path) -> Non
     with pytest.raises(ToolError, match="surrogate"):
         await box.call("write", path="f", content="\ud83d")
     assert not (work / "f").exists()
+
+
+@pytest.mark.parametrize("tool", ["write", "edit"])
+async def test_without_room_a_file_that_must_stay_in_place_keeps_its_content(
+    box: Toolbox, work: Path, tool: str
+) -> None:
+    old = b"old line\n" + b"x" * 1000
+    (work / "a.txt").write_bytes(old)
+    os.link(work / "a.txt", work / "twin.txt")
+    new = "new line\n" + "y" * 5000
+    arguments = {"content": new} if tool == "write" else {"edits": [{"oldText": "old line", "newText": new}]}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
+    try:
+        with pytest.raises(ToolError, match="EFBIG"):
+            await box.call(tool, path="a.txt", **arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (work / "a.txt").read_bytes() == old
+    await box.call(tool, path="a.txt", **arguments)
+    assert (work / "twin.txt").read_bytes().startswith(b"new line\ny")
