@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from app.agent.agent import Agent, AgentBusyError
@@ -282,11 +281,6 @@ class AgentSession:
     def load_context(self) -> None:
         """Take conversation and totals from the session's present place in the tree; a long one is read when needed."""
         self.reader.restart()
-
-    async def arrive(self) -> None:
-        """The same after a move: what takes long of it in a thread. For who holds the lock."""
-        await anyio.to_thread.run_sync(self.session.outline)
-        self.load_context()
 
     async def keep(self, message: AgentMessage) -> None:
         """Add a message that did not come from a run; while one goes on it is held until the next prompt."""

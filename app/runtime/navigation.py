@@ -114,7 +114,7 @@ async def _go(session: AgentSession, entry_id: str, summarise: Summarise, label:
         session.jumps.left(leaf)
         if label is not None:
             await _label(session, summary_id or entry_id, label)
-        await session.arrive()
+        await session.reader.arrive()
         session.emit(SessionSwitched("tree", text))
     return Moved(True, store.leaf_id, text, summary_id)
 
@@ -245,7 +245,7 @@ async def switch_sibling(session: AgentSession, entry_id: str, step: int, *, sto
 
 
 async def _arrive(session: AgentSession) -> None:
-    await session.arrive()
+    await session.reader.arrive()
     session.emit(SessionSwitched("tree"))
     if texts := session.queue.take_all():
         session.emit(EditorText("\n\n".join(texts)))

@@ -54,6 +54,11 @@ class ConversationReader:
         if len(outline.entries) <= AT_ONCE:
             self._take(store.reading())
 
+    async def arrive(self) -> None:
+        """Restart after a move, with what takes long of it in a thread. For who holds the session's lock."""
+        await anyio.to_thread.run_sync(self._session.session.outline)
+        self.restart()
+
     async def finish(self, prompt: str = "") -> bool:
         """Whether the conversation is whole: reads what is missing of it. False when escape stopped that; then what
         waited for it, `prompt` first, is back in the editor. For who holds the session's lock.

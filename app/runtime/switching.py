@@ -104,7 +104,7 @@ async def switch_to(session: AgentSession, following: Session, reason: Reason, e
         session.jumps.clear()
         notes: list[tuple[str, NoteLevel]] = [(note, "warning") for note in following.notes]
         notes += await _adopt_model(session)
-        await session.arrive()
+        await session.reader.arrive()
         await present.close()
         session.emit(SessionSwitched(reason, editor_text))
         for text, level in notes:
