@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from app.session.snapshots.plan import RestorePlan
     from app.session.snapshots.restore import Restored
 
+NOTHING_KEPT = "this session keeps nothing on disk (--no-session), its files neither"
+
 
 class FileHistory:
     """The files of one AgentSession. Entry ids may be None: before the first entry.
@@ -32,7 +34,8 @@ class FileHistory:
 
     def __init__(self, session: AgentSession, root: Path | None = None) -> None:
         self._session = session
-        self._files = ProjectFiles(root or Path(session.session.cwd), Limits.of(session.settings.raw))
+        why_off = NOTHING_KEPT if session.session.path is None else None
+        self._files = ProjectFiles(root or Path(session.session.cwd), Limits.of(session.settings.raw), why_off)
         self.places = FilePlaces(session.session)
         self.recorder = FileRecorder(session, self._files, self.places)
 

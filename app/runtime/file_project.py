@@ -35,10 +35,12 @@ class ProjectFiles:
     All methods but `packs` raise SnapshotError.
     """
 
-    def __init__(self, root: Path, limits: Limits) -> None:
+    def __init__(self, root: Path, limits: Limits, why_off: str | None = None) -> None:
         self.root = root
-        self.is_switched_off = not limits.enabled
-        self.why_off = None if limits.enabled else "snapshots are switched off (snapshots.enabled)"
+        if not limits.enabled:
+            why_off = "snapshots are switched off (snapshots.enabled)"
+        self.is_switched_off = why_off is not None
+        self.why_off = why_off
         self._limits = limits
         self._tracker: Tracker | None = None
 

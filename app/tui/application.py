@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import constants
 from textual.app import App
 from textual.binding import BindingType
+from textual.filter import Monochrome, NoColor
 
 from app.config.paths import stylesheet
 from app.tui.driver import well_behaved
@@ -67,8 +68,14 @@ class PinyonApp(App[None]):
         return theme_variable_defaults(self.current_theme)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Textual's, and in the plain interface ours behind them."""
+        """Textual's, and in the plain interface ours behind them.
+
+        For NO_COLOR Textual chooses before our theme is known: greys, which make black on black of a terminal's own
+        colours.
+        """
         filters = super().get_line_filters()
+        if self.native_ansi_color:
+            filters = [NoColor() if isinstance(item, Monochrome) else item for item in filters]
         return [*filters, self._plain_glyphs] if is_plain(self) else filters
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:

@@ -171,6 +171,11 @@ def help_text(overrides: Mapping[str, tuple[str, ...]] | None = None, key_cells:
     return "\n".join(lines).rstrip()
 
 
+def ids_text(key_cells: int = 28) -> str:
+    """Return the id of every action, for `keybindings.json`, with what it does, as plain text for the help dialog."""
+    return "\n".join(help_row(action.id, action.description, key_cells) for action in ACTIONS.values())
+
+
 class _Legacy(Enum):
     ALT_ENTER = "alt+enter"
 

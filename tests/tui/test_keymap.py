@@ -15,6 +15,7 @@ from app.tui.keymap import (
     SECTIONS,
     help_text,
     hint,
+    ids_text,
     keys_of,
     load_keybindings,
     shown_key,
@@ -110,6 +111,11 @@ def test_help_lists_every_action() -> None:
     text = help_text({"session.tree": ("f4",)})
     assert all(action.description in text for action in ACTIONS.values())
     assert "f4" in text
+
+
+def test_help_tells_the_id_of_every_action_for_the_users_file() -> None:
+    first = {line.split()[0] for line in ids_text().split("\n")}
+    assert first >= set(ACTIONS)
 
 
 def test_bindings_for_a_screen_have_ids_and_plain_action_names() -> None:

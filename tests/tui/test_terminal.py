@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -119,3 +120,13 @@ def test_no_colour_means_no_colour(work: Path) -> None:
             for part in terminal.output.split(code)[1:]
         )
         assert greys_only
+
+
+def test_no_colour_leaves_the_terminals_own_colours_readable(work: Path) -> None:
+    with Terminal(work, "--theme", "ansi", env={"NO_COLOR": "1"}) as terminal:
+        terminal.wait_for(READY)
+        terminal.type(b"hello\r")
+        terminal.wait_for("I understand")
+        terminal.type(b"\x04")
+        terminal.wait_until_ended()
+        assert not re.search(rb"\x1b\[[0-9;]*\b[34]8;", terminal.output)

@@ -113,5 +113,6 @@ class Dialogs(Browsing):
         keys = keymap.help_text(self.status.overrides, cells)
         if is_plain(self):
             keys = keys_in_words(keys, cells + 2)
-        text = f"{keys}\n\nCommands\n\n{commands}"
+        ids = f"Ids for {keymap.KEYBINDINGS_FILE}\n\n{keymap.ids_text(cells)}"
+        text = f"{keys}\n\nCommands\n\n{commands}\n\n{ids}"
         self.app.push_screen(TextScreen("Keys and commands", text))
