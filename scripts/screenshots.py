@@ -6,6 +6,7 @@ usage: python scripts/screenshots.py [FOLDER]      writes chat.svg, chat-light.s
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -58,7 +59,8 @@ async def draw(folder: Path, name: str, theme: str, size: tuple[int, int]) -> No
             while screen.session.is_busy:
                 await pilot.pause(0.05)
         await pilot.pause(0.3)
-        (folder / f"{name}.svg").write_text(app.export_screenshot(title="pinyon"), "utf-8")
+        picture = re.sub(r"@font-face\s*\{[^}]*\}", "", app.export_screenshot(title="pinyon"))  # no addresses
+        (folder / f"{name}.svg").write_text(picture, "utf-8")
         screen.quit()
         await pilot.pause(0.5)
 
