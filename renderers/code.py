@@ -99,7 +99,8 @@ def highlight_rows(code: str, language: str) -> list[Row]:
         return plain_rows(lines)
     rows: list[Row] = [[]]
     try:
-        for _, token, value in lexer.get_tokens_unprocessed(code.removesuffix("\n")):
+        # Many lexers know a line only by its end, the last one too.
+        for _, token, value in lexer.get_tokens_unprocessed(code.removesuffix("\n") + "\n"):
             style = _style(token)
             head, *more = value.split("\n")
             if head:
@@ -108,6 +109,8 @@ def highlight_rows(code: str, language: str) -> list[Row]:
                 rows.append([(part, style)] if part else [])
     except Exception:  # a lexer is foreign code run on foreign text; the text itself is still shown
         return plain_rows(lines)
+    if not rows[-1]:
+        rows.pop()
     return rows if len(rows) == len(lines) else plain_rows(lines)
 
 

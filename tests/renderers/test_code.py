@@ -56,3 +56,12 @@ def test_nothing_heavy_is_imported_before_the_first_text() -> None:
     code = "import sys, renderers.markdown, renderers.code; print({'pygments', 'markdown_it'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("language", ["diff", "ini", "console", "python", "make"])
+def test_the_last_line_is_coloured_as_if_another_came_after_it(language: str) -> None:
+    line = {"diff": "+2 b", "ini": "[part]", "console": "$ ls", "python": "# word", "make": "# word"}[language]
+    alone, followed = highlight_lines(line, language), highlight_lines(f"{line}\n{line}\n", language)
+    assert [str(span.style) for span in alone[-1].spans] == [str(span.style) for span in followed[0].spans]
+    assert len(alone) == 1
+    assert len(followed) == 2
