@@ -73,6 +73,9 @@ class Prompt(LineEditor):
 
         had_text: bool
 
+    class CopyRequested(Message):
+        """Ctrl+c while text is selected elsewhere on the screen: it is to be copied, and nothing cleared."""
+
     class QuitRequested(Message):
         """Ctrl+d in an empty prompt."""
 
@@ -217,6 +220,8 @@ class Prompt(LineEditor):
                 return self._down()
             case "prompt.search_history":
                 self._start_search()
+            case "prompt.clear" if self.screen.selections:
+                self.post_message(self.CopyRequested())
             case "prompt.clear":
                 had_text = bool(self.text)
                 self._empty(undoable=True)

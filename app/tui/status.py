@@ -49,13 +49,16 @@ class Status:
         state = session.agent.state
         model = state.model
         offline = model.provider == "offline"
+        used = session.totals.context_tokens
+        if used is None and not session.totals.output:  # else it is unknown, as after a compaction
+            used = 0
         return HeaderState(
             folder=tilde(self.cwd),
             branch=self.branch,
             title=session.session.name or "",
             model=model.name or model.id,
             thinking=state.thinking_level if model.reasoning else "",
-            context_tokens=None if offline else session.totals.context_tokens or 0,
+            context_tokens=None if offline else used,
             context_window=None if offline else model.context_window,
             notice=self.notice,
         )

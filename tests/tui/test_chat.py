@@ -295,3 +295,31 @@ async def test_a_second_escape_after_a_dialog_does_not_go_on_to_browse_mode(work
         await until(pilot, lambda: pilot.app.screen is screen)
         await pilot.press("escape")
         assert not screen.is_browsing
+
+
+async def test_ctrl_c_copies_what_the_mouse_selected_and_keeps_the_draft(work: Path) -> None:
+    async with chat(work, ["words to take along"]) as (pilot, screen, _):
+        await say(pilot, screen, "x")
+        y = next(at for at, row in enumerate(shown(screen).split("\n")) if "words to take" in row)
+        screen.prompt.insert_typed("draft")
+        await pilot.mouse_down(offset=(2, y))
+        await pilot.hover(offset=(7, y))
+        await pilot.mouse_up(offset=(7, y))
+        await until(pilot, lambda: bool(screen.selections))
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: "sent to the terminal's clipboard" in shown(screen))
+        assert "words".startswith(pilot.app.clipboard[:4])
+        assert pilot.app.clipboard
+        assert screen.prompt.text == "draft"
+        await pilot.press("ctrl+c")
+        assert screen.prompt.text == ""
+
+
+async def test_after_a_compaction_the_size_of_the_context_is_unknown(work: Path) -> None:
+    async with chat(work, ["one"]) as (pilot, screen, _):
+        assert " 0% of" in shown(screen)
+        await say(pilot, screen, "x")
+        assert screen.session is not None
+        screen.session.totals.context_tokens = None
+        screen.show_status()
+        await until(pilot, lambda: " ? of" in shown(screen))

@@ -270,6 +270,12 @@ class ChatScreen(BranchKeys):
         self.show_status()
         self.set_timer(QUIT_WITHIN_S, self.forget_note)
 
+    @on(Prompt.CopyRequested)
+    def on_copy_requested(self) -> None:
+        """Ctrl+c with something selected by the mouse."""
+        self.copy(self.get_selected_text() or "")
+        self.clear_selection()
+
     @on(Prompt.QuitRequested)
     def on_quit_requested(self) -> None:
         """Ctrl+d in an empty prompt."""
