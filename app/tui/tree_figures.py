@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -16,10 +16,13 @@ from renderers.text import humanise, humanise_duration
 
 if TYPE_CHECKING:
     from app.session.facts import IndexEntry
+    from app.session.tree_lanes import Lane
     from app.session.view import SessionView
 
 SLICE_S = 0.004
 """How long bodies are read before keys get their turn again."""
+PIECE = 500
+"""Entries whose sums are kept at once: what a cancellation can lose."""
 
 
 @dataclass(slots=True)
@@ -59,6 +62,46 @@ async def figures_of(view: SessionView, entries: Sequence[IndexEntry]) -> Figure
         figures.duration_ms = max(0, lenient_ms(entries[-1].timestamp) - lenient_ms(entries[0].timestamp))
     await anyio.lowlevel.checkpoint()
     return figures
+
+
+class BranchSums:
+    """Sums of the branches of a tree, kept while one walks: a branch that grew is only read on from where it was.
+
+    What was summed up before a cancellation is kept as well. Lanes that were cut anew begin anew.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, Figures]] = {}
+
+    def known(self, lane: Lane) -> Figures | None:
+        """The sums of the whole lane; None when some of it was not read yet."""
+        done = self._done(lane)
+        return done if done.entries == len(lane.entries) else None
+
+    async def of(self, view: SessionView, lane: Lane) -> Figures:
+        """The sums of the whole lane, a few milliseconds at a time."""
+        done = self._done(lane)
+        while done.entries < len(lane.entries):
+            piece = lane.entries[done.entries : done.entries + PIECE]
+            more = await figures_of(view, piece)
+            done = replace(
+                more,
+                entries=done.entries + more.entries,
+                input=done.input + more.input,
+                output=done.output + more.output,
+                cache=done.cache + more.cache,
+                cost=done.cost + more.cost,
+                duration_ms=max(0, lenient_ms(piece[-1].timestamp) - lenient_ms(lane.entries[0].timestamp)),
+            )
+            self._known[lane.key] = piece[-1].id, done
+        return done
+
+    def _done(self, lane: Lane) -> Figures:
+        last_id, figures = self._known.get(lane.key, ("", Figures()))
+        count = figures.entries
+        if 0 < count <= len(lane.entries) and lane.entries[count - 1].id == last_id:
+            return figures
+        return Figures()
 
 
 def usage_of(raw: RawEntry) -> dict[str, Any]:

@@ -292,3 +292,27 @@ async def test_it_fits_any_width(work: Path, width: int) -> None:
         assert len(rows) == 12
         assert rows[0].strip().startswith("▲ tree")
         assert "esc back" in rows[-1] or width < 30
+
+
+async def test_walking_a_branch_reads_its_bodies_once_and_growth_only_what_is_new(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    async with two_branches(work, "And more.") as (pilot, session, screen):
+        await until(pilot, lambda: "branch here" in shown(pilot.app) and "tokens" in shown(pilot.app))
+        monkeypatch.setattr("app.tui.tree_figures.usage_of", lambda raw: read.append(str(raw["id"])) or {})
+        before = session.session.leaf_id
+        await pilot.press("up")
+        await until(pilot, lambda: "context here" in shown(pilot.app) or "files here" in shown(pilot.app))
+        sums = screen._sums.known(screen.tree_view.laid_out.lanes.main)
+        assert sums is not None
+        assert sums.output
+        read.clear()
+        await session.prompt("one more")
+        await until(pilot, lambda: screen._sums.known(screen.tree_view.laid_out.lanes.main) is not None)
+        answers = {entry.id for entry in session.session.tree.up(session.session.leaf_id) if entry.role == "assistant"}
+        old = {entry.id for entry in session.session.tree.up(before)}
+        later = await screen._sums.of(session.session, screen.tree_view.laid_out.lanes.main)
+        assert later.entries > sums.entries
+        assert later.output == sums.output, "what was known is kept, not read again"
+        assert answers - old, "there was something new"

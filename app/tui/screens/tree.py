@@ -15,7 +15,7 @@ from textual.containers import Horizontal
 from app.errors import PinyonError
 from app.session.tree_filter import TreeFilter
 from app.tui.screens.tree_acts import TreeActs
-from app.tui.tree_figures import context_tokens, figures_of
+from app.tui.tree_figures import BranchSums, context_tokens
 from app.tui.tree_preview import PreviewFacts, preview_lines
 from widgets.tree_bars import HintBar, TreeHeader, TreeHeaderState
 from widgets.tree_preview import TreePreview
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from app.runtime.agent_session import AgentSession
     from app.runtime.events import SessionEvent
     from app.session.tree_building import Row
-    from app.tui.tree_services import TreeChoice, TreeServices
+    from app.tui.tree_services import FileLine, TreeChoice, TreeServices
 
 HINTS = (
     "↑↓ move",
@@ -79,6 +79,8 @@ class TreeScreen(TreeActs):
         self._mode = mode
         self._keys = keys
         self._facts: dict[tuple[str, int], PreviewFacts] = {}
+        self._sums = BranchSums()
+        self._branch_files: dict[tuple[str, str | None], Sequence[FileLine]] = {}
         self._shown_for: str | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
 
@@ -130,6 +132,7 @@ class TreeScreen(TreeActs):
         view = self.tree_view
         if store.tree is not view.session_tree:
             self._facts.clear()
+            self._sums = BranchSums()
             view.show_tree(store.tree, store.read)
         elif not view.tree_grew():
             self.header.show(replace(self.header.state, is_live=self.services.is_busy))
@@ -194,14 +197,17 @@ class TreeScreen(TreeActs):
 
         await anyio.sleep(REST_S)
         store, entry, lane = self.session.session, row.entry, row.column.lane
-        facts = PreviewFacts(context=context_tokens(store, entry.id))
+        facts = PreviewFacts(context=context_tokens(store, entry.id), figures=self._sums.known(lane))
         self._draw_preview(row, facts)
-        facts.figures = await figures_of(store, tuple(lane.entries))
+        facts.figures = await self._sums.of(store, lane)
         if (files := self.services.files) is not None:
             try:
                 facts.snapshot = files.snapshot_at(entry.id)
                 fork = lane.parent.entries[lane.at].id if lane.parent is not None and lane.at >= 0 else None
-                facts.files = await files.branch_changes(lane.entries[-1].id, fork)
+                ends = lane.entries[-1].id, fork
+                if ends not in self._branch_files:
+                    self._branch_files[ends] = await files.branch_changes(*ends)
+                facts.files = self._branch_files[ends]
             except PinyonError as error:
                 facts.files_note = str(error)
         if len(self._facts) > 512:
