@@ -6,7 +6,7 @@ Everything is stored before it counts (architecture §3); a face only listens. I
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -36,7 +36,6 @@ from app.runtime.compacting import Compaction
 from app.runtime.events import (
     AutoRetryEnd,
     EditorText,
-    EntryAppended,
     NoteLevel,
     SessionEvent,
     SessionNote,
@@ -102,6 +101,7 @@ class AgentSession:
         retry = parts.settings.retry
         self._retry = Retrying(self, RetryPolicy(retry.enabled, retry.max_retries, retry.base_delay_ms))
         self._is_starting = False
+        self._is_closing = False
         self.unsaved = Unsaved(self)
         self._held: list[AgentMessage] = []
         self.compaction = Compaction(self)
@@ -137,9 +137,12 @@ class AgentSession:
     ) -> bool | None:
         assert self._group is not None
         with anyio.CancelScope(shield=True):
+            self._is_closing = True
             with anyio.move_on_after(5):
                 await self.abort()
             self._group.cancel_scope.cancel()
+            with suppress(PinyonError):
+                await self.unsaved.store()
             with anyio.move_on_after(5):
                 if self.files is not None:
                     await self.files.close()
@@ -200,7 +203,43 @@ class AgentSession:
 
     async def _submitted(self, text: str, images: Sequence[ImageContent], attached: Sequence[str]) -> None:
         self._is_starting = False  # from here to the lock nothing else can run
-        await self.prompt(text, images, attached)
+        if self.is_busy:  # something else was quicker: its end looks into the queue
+            self.queue.put(text, images, "steer", attached)
+            return
+        count = len(self.agent.state.messages)
+        try:
+            await self.prompt(text, images, attached)
+        except PinyonError:
+            if len(self.agent.state.messages) == count:  # nothing of it was said: it is the user's again
+                self._give_back([text, *self.queue.take_all()])
+            raise
+
+    async def _go_on(self) -> None:
+        """Send what was typed after a run had looked into its queues for the last time."""
+        try:
+            if self.is_busy:
+                return  # its end looks again
+            async with self.exclusive():
+                await self.require_auth()
+                if await self.reader.finish() and (
+                    waiting := self.agent.steering.drain() or self.agent.follow_ups.drain()
+                ):
+                    await self.drive(waiting)
+        except PinyonError:
+            self._give_back()
+            raise
+        finally:
+            self._is_starting = False
+        self._after_exclusive()
+
+    def _after_exclusive(self) -> None:
+        messages = self.agent.state.messages
+        failed = bool(messages) and isinstance(messages[-1], AssistantMessage) and messages[-1].stop_reason == "error"
+        if self._group is None or self._is_closing or self._is_starting or self.is_busy or failed:
+            return
+        if self.agent.has_queued_messages():
+            self._is_starting = True
+            self.start(self._go_on)
 
     async def prompt(
         self, text: str, images: Sequence[ImageContent] = (), attached: Sequence[str] = ()
@@ -211,7 +250,6 @@ class AgentSession:
         Raises AgentBusyError while another runs, UsageError when the model can't be asked (no key).
         """
         async with self.exclusive():
-            await self.unsaved.store()
             await self.require_auth()
             if not await self.reader.finish(text):
                 return None
@@ -220,22 +258,25 @@ class AgentSession:
 
     @asynccontextmanager
     async def exclusive(self, *, stop_first: bool = False) -> AsyncIterator[None]:
-        """The session's one lock, for whatever changes it. Raises AgentBusyError while something else has it, unless
-        `stop_first` says to stop that.
+        """The session's one lock, for whatever changes it; what could not be stored comes first, in its own place.
+
+        Raises AgentBusyError while something else has the lock, unless `stop_first` says to stop that, and
+        WriteFailedError while what waits to be stored still can't be.
         """
         if stop_first:
             await self.abort()
         elif self.is_busy:
             raise AgentBusyError("the agent is at work: steer it, or wait for it to end")
-        async with self._lock:
-            held, self._held = self._held, []
-            for place, message in enumerate(held):
+        try:
+            async with self._lock:
+                await self.unsaved.store()
                 try:
-                    await self._keep(message)
-                except BaseException:
-                    self._held = held[place:]
-                    raise
-            yield
+                    yield
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await self._keep_held()
+        finally:
+            self._after_exclusive()
 
     async def drive(self, messages: list[AgentMessage]) -> None:
         """Run to the end with these new messages, retries and compactions included; for who holds the lock."""
@@ -252,15 +293,20 @@ class AgentSession:
         texts = self.queue.take_all()
         self._retry.stop()
         self.agent.abort()
-        if texts:
+        self._give_back(texts)
+
+    def _give_back(self, texts: Sequence[str] | None = None) -> None:
+        """Put texts, else what waits in the queues, back into the prompt."""
+        if texts := texts if texts is not None else self.queue.take_all():
             self.emit(EditorText("\n\n".join(texts)))
 
     async def abort(self) -> None:
-        """Stop everything innermost first and wait until it has ended."""
-        while self.interrupts.interrupt():
+        """Stop everything innermost first and wait until it has ended. Not for who holds the lock."""
+        while self.interrupts.interrupt() or self.is_busy:
             if not self._retry.is_waiting:
                 await self.agent.wait_for_idle()
-            await anyio.lowlevel.checkpoint()
+            # a command's processes take their time to end; what began between two looks is stopped at the next one
+            await anyio.sleep(0.01)
 
     async def require_auth(self) -> None:
         """Raise UsageError when the present model can't be asked for want of a key."""
@@ -283,7 +329,7 @@ class AgentSession:
         self.reader.restart()
 
     async def keep(self, message: AgentMessage) -> None:
-        """Add a message that did not come from a run; while one goes on it is held until the next prompt."""
+        """Add a message that did not come from a run; while one goes on it is held until that has ended."""
         if self.agent.state.is_streaming:
             self._held.append(message)
         else:
@@ -291,10 +337,21 @@ class AgentSession:
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
+    async def _keep_held(self) -> None:
+        while self._held:
+            try:
+                await self._keep(self._held.pop(0))
+            except WriteFailedError:
+                continue  # told by its event; it waits to be stored
+            except PinyonError as error:
+                self.note(str(error), "error")
+
     async def _keep(self, message: AgentMessage) -> None:
-        await self._store(message)
-        if self.reader.is_read:  # else it will be read with the rest
-            self.agent.state.messages.append(message)
+        try:
+            await self._store(message)
+        finally:  # one that could not be stored waits for that, and counts
+            if self.reader.is_read:  # else it will be read with the rest
+                self.agent.state.messages.append(message)
 
     async def _guarded(self, function: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
         try:
@@ -322,12 +379,10 @@ class AgentSession:
 
     async def _store(self, message: AgentMessage) -> None:
         try:
-            entry_id = await self.session.append_message(message)
+            await self.unsaved.put(message)
         except WriteFailedError as error:
-            self.unsaved.add(message)
             self.emit(WriteFailed(str(error)))
             raise
-        self.emit(EntryAppended(entry_id, message))
 
     def _convert(self, messages: list[AgentMessage]) -> list[Any]:
         sent = convert_to_llm(self.compaction.request(messages), lambda error: self.note(error, "error"))

@@ -8,8 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+
 from app.agent.events import AgentMessage
 from app.ai.messages import AssistantMessage
+from app.errors import WriteFailedError
 from app.runtime.events import EntryAppended
 
 if TYPE_CHECKING:
@@ -22,13 +25,21 @@ class Unsaved:
     def __init__(self, session: AgentSession) -> None:
         self._session = session
         self._waiting: list[AgentMessage] = []
+        self._turn = anyio.Lock()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, message: AgentMessage) -> None:
-        """Keep a message whose write failed."""
+    async def put(self, message: AgentMessage) -> None:
+        """Store a message, behind those that wait. Raises WriteFailedError: then it waits as well."""
         self._waiting.append(message)
+        try:
+            await self.store()
+        except WriteFailedError:
+            raise
+        except BaseException:  # a session to look at only, a cancelled wait: not kept, as the caller is told
+            self._waiting = [waiting for waiting in self._waiting if waiting is not message]
+            raise
 
     def answer(self) -> AssistantMessage | None:
         """The last answer among them: whole, and nowhere on the disk."""
@@ -38,10 +49,14 @@ class Unsaved:
     async def store(self) -> None:
         """Try again, in order. Raises WriteFailedError; what was stored by then waits no more."""
         while self._waiting:
-            message = self._waiting[0]
-            entry_id = await self._session.session.append_message(message)
-            self._waiting.pop(0)
-            self._session.emit(EntryAppended(entry_id, message))
+            async with self._turn:
+                if not self._waiting:
+                    return
+                message = self._waiting[0]
+                with anyio.CancelScope(shield=True):  # written and no longer waiting, or neither
+                    entry_id = await self._session.session.append_message(message)
+                    self._waiting.pop(0)
+                self._session.emit(EntryAppended(entry_id, message))
 
     async def store_in(self, folder: Path) -> Path:
         """Go on in a new file in `folder`, with everything so far and what waits. Raises WriteFailedError."""
