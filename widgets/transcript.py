@@ -16,6 +16,9 @@ from widgets.block_list import Slot
 from widgets.transcript_blocks import TranscriptBlocks
 from widgets.transcript_search import Hit, TranscriptSearch
 
+NEAR_WINDOWS = 3
+"""So many windows above, the start is near: what comes before it is there when the reader arrives."""
+
 
 class Transcript(TranscriptBlocks):
     """The transcript with its reader: place, cursor, search, mouse, copy."""
@@ -47,8 +50,12 @@ class Transcript(TranscriptBlocks):
             self.new_lines = new_lines
             super().__init__()
 
+    class StartNeared(Message):
+        """The reader comes near the first block while `awaits_earlier` says that more can be had before it."""
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
+        self.awaits_earlier = False
         self._search = TranscriptSearch(self.blocks)
         self._told = (True, 0)
         self._pressed: tuple[int, int] | None = None
@@ -56,12 +63,15 @@ class Transcript(TranscriptBlocks):
     # Place
 
     def after_frame(self) -> None:
-        """Tell when following began or ended, and how many lines are new."""
+        """Tell when following began or ended, how many lines are new, and that the start is near."""
         super().after_frame()
         now = self.is_following, self.new_lines
         if now != self._told:
             self._told = now
             self.post_message(self.FollowChanged(*now))
+        if self.awaits_earlier and not self.is_following and self._top_row < NEAR_WINDOWS * self.size.height:
+            self.awaits_earlier = False
+            self.post_message(self.StartNeared())
 
     def show_block(self, block_id: str, row: int = 0) -> bool:
         """Bring a block (that row of it) into view with as little movement as will do; whether it is there."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from app.ai.catalogue import default_models
-from app.ai.messages import TextContent
+from app.ai.messages import AssistantMessage, TextContent
 from app.ai.resolve import as_level, full_id, resolve_cli, supported_levels
 from app.config.paths import expand
 from app.errors import PinyonError, UsageError
@@ -128,17 +130,14 @@ async def name_session(screen: ChatScreen, session: AgentSession, name: str) -> 
 
 
 def session_facts(session: AgentSession) -> str:
-    """File, id, counts and cost."""
-    messages = session.agent.state.messages
-    count = {
-        role: sum(getattr(m, "role", "") == role for m in messages) for role in ("user", "assistant", "toolResult")
-    }
-    totals = session.totals
+    """File, id, counts and cost; from the index, so that no long conversation is read for it."""
+    store, totals = session.session, session.totals
+    count = Counter(entry.role for entry in store.outline().entries)
     return "\n".join(
         [
-            f"session {session.session.id}" + (f" · {session.session.name}" if session.session.name else ""),
-            f"file    {session.session.path if session.session.is_stored else 'none yet'}",
-            f"entries {len(session.session.tree)} · {len(session.session.tree.tips)} branches",
+            f"session {store.id}" + (f" · {store.name}" if store.name else ""),
+            f"file    {store.path if store.is_stored else 'none yet'}",
+            f"entries {len(store.tree)} · {len(store.tree.tips)} branches",
             f"context {count['user']} of yours, {count['assistant']} answers, {count['toolResult']} tool results",
             f"tokens  ↑{totals.input:,} ↓{totals.output:,} · cache ↑{totals.cache_write:,} ↓{totals.cache_read:,}",
             f"cost    ${totals.cost:.4f}",
@@ -148,8 +147,11 @@ def session_facts(session: AgentSession) -> str:
 
 def copy_answer(screen: ChatScreen, session: AgentSession) -> None:
     """The last answer that has text."""
-    for message in reversed(session.agent.state.messages):
-        if getattr(message, "role", "") == "assistant":
+    store = session.session
+    known = reversed(session.agent.state.messages)  # one that could not be stored is among them
+    unread = () if session.reader.is_read else (store.message(each.id) for each in reversed(store.outline().entries))
+    for message in chain(known, unread):
+        if isinstance(message, AssistantMessage):
             text = "\n\n".join(block.text for block in message.content if isinstance(block, TextContent)).strip()
             if text:
                 screen.copy(text)
@@ -196,6 +198,7 @@ async def choose_theme(screen: ChatScreen, argument: str) -> None:
 
     from app.config.settings import save_setting
     from app.tui.themes import choose_theme as find_theme
+    from app.tui.themes import is_theme, theme_names
 
     known = set(screen.app.available_themes)
     if not argument:
@@ -204,8 +207,8 @@ async def choose_theme(screen: ChatScreen, argument: str) -> None:
             return
         argument = picked
     name = find_theme(argument, known=known)
-    if argument not in ("dark", "light", "ansi") and argument not in known:
-        raise UsageError(f"no theme {argument!r}", f"There are dark, light, ansi, {', '.join(sorted(known)[:6])} ...")
+    if not is_theme(argument, known):
+        raise UsageError(f"there is no theme {argument!r}", theme_names(known))
     screen.app.theme = name
     await anyio.to_thread.run_sync(save_setting, "theme", argument)
 
@@ -223,9 +226,21 @@ async def search_transcript(screen: ChatScreen, words: str) -> None:
     screen.action_session_browse()
     if hits:
         screen.transcript.previous_hit()
-    screen.status.note = (
-        f"{plural(len(hits), 'hit')} · n next · N previous · i prompt" if hits else f"{words!r} is not there"
-    )
+    earlier = screen.earlier.left if screen.earlier is not None else 0
+    _say_hits(screen, words, len(hits), earlier)
+    if not earlier:
+        return
+    await screen.wait_for_earlier()
+    if screen.is_browsing and screen.transcript.query_text == words:
+        found, hits = len(hits), screen.transcript.search(words)
+        if hits and not found:
+            screen.transcript.previous_hit()
+        _say_hits(screen, words, len(hits))
+
+
+def _say_hits(screen: ChatScreen, words: str, count: int, earlier: int = 0) -> None:
+    said = f"{plural(count, 'hit')} · n next · N previous · i prompt" if count else f"{words!r} is not there"
+    screen.status.note = f"{said} · {earlier:,} earlier entries are being read" if earlier else said
     screen.show_status()
 
 

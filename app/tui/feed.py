@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 WELCOME = "welcome"
+EARLIER = "earlier"
 
 
 class TranscriptFeed(BlockMaker):
@@ -57,6 +58,13 @@ class TranscriptFeed(BlockMaker):
     def show_older(self, entries: Iterable[tuple[str, Any]], siblings: dict[str, tuple[int, int]]) -> None:
         """Show messages of the branch that come before all that is there."""
         self._transcript.prepend_blocks(self._stored_blocks(entries, siblings))
+
+    def say_earlier(self, count: int) -> None:
+        """A line on top that so many entries come before what is there; 0: none."""
+        self._transcript.remove_block(EARLIER)
+        self._transcript.awaits_earlier = count > 0
+        if count:
+            self._transcript.prepend_blocks([NoteBlock(EARLIER, f"{count:,} earlier entries · scroll up to read them")])
 
     def _stored_blocks(self, entries: Iterable[tuple[str, Any]], siblings: dict[str, tuple[int, int]]) -> list[Block]:
         live, self._calls = self._calls, {}

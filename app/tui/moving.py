@@ -104,8 +104,7 @@ async def show_in_place(screen: ChatScreen, entry_id: str, y: int | None) -> Non
     """
     block_id = block_of(screen, entry_id)
     if block_id is None:
-        older = [worker for worker in screen.workers if worker.group == "older"]
-        await screen.workers.wait_for_complete(older)
+        await screen.wait_for_earlier(entry_id)
         block_id = block_of(screen, entry_id)
     if block_id is None:
         return

@@ -74,7 +74,7 @@ class Status:
             output_tokens=totals.output,
             cache_tokens=totals.cache_read,
             cost=totals.cost or None,
-            activity=self.activity,
+            activity="reading the session" if session.reader.is_reading else self.activity,
             busy_since=self.busy_since,
             due=self.due,
             escape_hint=session.interrupts.label or "",

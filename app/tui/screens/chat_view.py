@@ -6,17 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio.lowlevel
-from textual import getters
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from app.config import paths
 from app.tui import keymap
+from app.tui.earlier import EarlierEntries
 from app.tui.feed import TranscriptFeed
 from app.tui.screens.keys_first import KeysFirst
 from app.tui.status import Status, git_branch, retry_ending
-from app.tui.stored import AT_ONCE, PIECE, messages_of, part_start, place_among_siblings
+from app.tui.stored import AT_ONCE, messages_of, part_start, place_among_siblings
 from app.tui.welcome import welcome_text
 from widgets.banner import Banner
 from widgets.footer import Footer
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from app.cli.arguments import Arguments
     from app.runtime.agent_session import AgentSession
     from app.runtime.events import NoteLevel, SessionEvent
-    from app.session.facts import IndexEntry
 
 
 class ChatView(KeysFirst):
@@ -54,6 +53,7 @@ class ChatView(KeysFirst):
         self.status = Status(cwd)
         self.session: AgentSession | None = None
         self.feed: TranscriptFeed
+        self.earlier: EarlierEntries | None = None
         self._ticker: Any = None
 
     def compose(self) -> ComposeResult:
@@ -98,8 +98,10 @@ class ChatView(KeysFirst):
         entries, siblings = messages_of(session.session, branch[start:])
         self.feed.show_branch(entries, siblings)
         self.workers.cancel_group(self, "older")
-        if start:
-            self.run_worker(self._show_older(session, branch[:start]), exit_on_error=False, group="older")
+        if self.earlier is not None:
+            self.earlier.give_up()
+        self.earlier = EarlierEntries(self.feed, session.session, branch[:start])
+        self.load_earlier()
         if not entries:
             self.feed.welcome(welcome_text(session, self.cwd, self.status.overrides))
         for note in session.notes.after(None):
@@ -108,14 +110,27 @@ class ChatView(KeysFirst):
         self.transcript.follow()
         self.show_status()
 
-    async def _show_older(self, session: AgentSession, branch: list[IndexEntry]) -> None:
-        """The rest of a long branch, newest first, in pieces between which keys are answered."""
-        end = len(branch)
-        while end:
-            await anyio.lowlevel.checkpoint()
-            start = part_start(branch, end, PIECE)
-            self.feed.show_older(*messages_of(session.session, branch[start:end]))
-            end = start
+    def load_earlier(self) -> None:
+        """Bring in what is wanted of the rest of a long branch, unless that is going on."""
+        if self.earlier is not None and self.earlier.begin():
+            self.run_worker(self.earlier.load(), exit_on_error=False, group="older")
+
+    async def wait_for_earlier(self, entry_id: str | None = None) -> None:
+        """Return when an entry of the branch is shown, however far up (None: when all are)."""
+        if (earlier := self.earlier) is not None:
+            if entry_id is None:
+                earlier.want_all()
+            else:
+                earlier.want_entry(entry_id)
+            self.load_earlier()
+            await earlier.wait()
+
+    @on(Transcript.StartNeared)
+    def on_start_neared(self) -> None:
+        """The reader scrolls up towards what is not shown yet."""
+        if self.earlier is not None:
+            self.earlier.want_more()
+            self.load_earlier()
 
     # -- events ---------------------------------------------------------------------------------------------------
 
