@@ -11,6 +11,7 @@ from app.ai.messages import THINKING_LEVELS, Model, ThinkingLevel
 from app.errors import UsageError
 
 DEFAULT_LEVEL: ThinkingLevel = "medium"
+LISTED = ". pinyon --list-models tells all"
 _DATED = re.compile(r"-\d{8}$")
 Usable = Callable[[Model], bool]
 
@@ -137,7 +138,7 @@ def resolve_cli(
         return None
     names = {known.provider.lower(): known.provider for known in models}
     if provider and provider.lower() not in names:
-        raise UsageError(f"Unknown provider {provider!r}", _nearest(provider, names.values()))
+        raise UsageError(f"Unknown provider {provider!r}", _nearest(provider, names.values()) + LISTED)
     chosen = names[provider.lower()] if provider else None
     if not model:
         return Match(_default_of(chosen or "", models, defaults))
@@ -156,7 +157,7 @@ def resolve_cli(
         return found
     if owner and owner != "offline":
         return _unknown_id(text, owner, models, defaults)
-    raise UsageError(f"No model fits {model!r}", _nearest(model, map(full_id, models)))
+    raise UsageError(f"No model fits {model!r}", _nearest(model, map(full_id, models)) + LISTED)
 
 
 def resolve_scope(patterns: Iterable[str], available: Sequence[Model]) -> Scope:

@@ -98,7 +98,7 @@ def _take(result: Arguments, option: Option, name: str, value: str, has_value: b
 
 
 def _nearest(word: str) -> str:
-    close = get_close_matches(word.partition("=")[0], list(_BY_NAME), 1, 0.5)
+    close = get_close_matches(word.partition("=")[0], list(_BY_NAME), 1, 0.6)
     meant = f"The nearest is {close[0]}. " if close else ""
     return f"{meant}pinyon --help lists them; behind -- everything is a message"
 

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from app.session.export import Kind
 
 USAGE = "pinyon export FILE [OUT] [--html | --markdown | --jsonl] [--leaf ENTRY] [--force]"
+HELP = """\
+pinyon export: a session as a page, as Markdown, or one branch of it as a session. The session stays as it is.
+
+usage: pinyon export FILE [OUT] [--html | --markdown | --jsonl] [--leaf ENTRY] [--force]
+
+FILE is a file, or the beginning of a session's id. OUT's ending tells the form: .html (the default: one file that
+needs no network), .md or .jsonl; without OUT it is written into this folder. --leaf: the branch that ends in this
+entry, not the present one. --force: write over OUT."""
 _KINDS: dict[str, Kind] = {"--html": "html", "--markdown": "markdown", "--md": "markdown", "--jsonl": "jsonl"}
 
 

@@ -19,6 +19,20 @@ USAGE = (
     "pinyon sessions [list] [--all] [--pi] [--search WORDS] [--json] | inspect FILE [--json] | "
     "doctor FILE [--repair [OUT]] [--json] | import FILE [--here]"
 )
+HELP = """\
+pinyon sessions: list sessions and look after their files. Reading changes no byte of a session.
+
+usage: pinyon sessions [list] [--all] [--pi] [--search WORDS] [--json]
+           this folder's sessions, newest first; --all: of every folder; --pi: pi's as well, to read;
+           --search: those that hold the words, in any branch
+       pinyon sessions inspect FILE [--json]
+           what a file holds: entries, branches, labels, model, what could not be read
+       pinyon sessions doctor FILE [--repair [OUT]] [--json]
+           what is wrong with a file; --repair writes a mended copy and leaves the file alone
+       pinyon sessions import FILE [--here] [--json]
+           take a copy of a session, pi's for example; --here: as one of this folder
+
+FILE is a file, or the beginning of a session's id."""
 _FLAGS = {
     "list": ("--json", "--all", "--pi", "--search"),
     "inspect": ("--json",),

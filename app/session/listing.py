@@ -237,13 +237,13 @@ def _newest_first(root: Path | None) -> list[Path]:
 
 
 def find_session(reference: str, cwd: str, root: Path | None = None) -> Found:
-    """The session that `reference` means: a path (it holds a slash or ends in .jsonl), else the start of an id.
+    """The session that `reference` means: a path (it holds a slash, ends in .jsonl or is a file), else an id's start.
 
     Ids are looked for in this folder's sessions first, then in all. A path that does not exist is given back with
     `exists` False. Raises SessionError when there is none or more than one.
     """
-    if "/" in reference or "\\" in reference or reference.endswith(".jsonl"):
-        path = expand(reference, Path(cwd))
+    path = expand(reference, Path(cwd))
+    if "/" in reference or "\\" in reference or reference.endswith(".jsonl") or path.is_file():
         header = read_header(path)
         owner = (as_text(header.get("cwd")) or "") if header is not None else cwd
         return Found(path, owner, same_folder(owner, cwd), path.exists())

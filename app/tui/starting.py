@@ -18,6 +18,7 @@ import anyio.to_thread
 
 from app.config.settings import Settings, load_settings
 from app.config.trust import is_trusted
+from app.errors import UsageError
 
 if TYPE_CHECKING:
     from app.cli.arguments import Arguments
@@ -46,8 +47,11 @@ def run_full_screen(arguments: Arguments, cwd: Path) -> int:
     face = Face(wants_ssh(arguments.ssh, settings), arguments.theme or settings.theme, settings)
     with_profile(face.ssh)
     from app.tui.application import PinyonApp
+    from app.tui.themes import is_theme, theme_names
 
     app = PinyonApp(arguments, cwd, face)
+    if arguments.theme is not None and not is_theme(arguments.theme, set(app.available_themes)):
+        raise UsageError(f"--theme {arguments.theme}: there is no such theme", theme_names(set(app.available_themes)))
     try:
         app.run()
     finally:

@@ -13,12 +13,16 @@ from textual.theme import BUILTIN_THEMES, Theme
 from renderers import palette
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from textual.app import App
 
 ResultT = TypeVar("ResultT")
 
 DARK, LIGHT, ANSI = "pinyon-dark", "pinyon-light", "pinyon-ansi"
 THEME_NAMES = (DARK, LIGHT, ANSI)
+SHORT = {"dark": DARK, "light": LIGHT, "ansi": ANSI}
+"""What users write -> the theme."""
 
 # Tokens of the face itself: name -> (dark, light, ansi). Text at 4.5:1 on its background, borders at 2:1.
 _FACE: dict[str, tuple[str, str, str]] = {
@@ -67,13 +71,22 @@ def register_themes(app: App[ResultT]) -> None:
         app.register_theme(theme)
 
 
-def choose_theme(wanted: str | None, *, known: frozenset[str] | set[str], light_terminal: bool = False) -> str:
+def choose_theme(wanted: str | None, *, known: Collection[str], light_terminal: bool = False) -> str:
     """Return the theme to start with: what the user wants if there is such a one, short names included, else ours."""
-    names = {"dark": DARK, "light": LIGHT, "ansi": ANSI}
-    name = names.get(wanted or "", wanted or "")
-    if name in known:
-        return name
+    if is_theme(wanted or "", known):
+        return SHORT.get(wanted or "", wanted or "")
     return LIGHT if light_terminal else DARK
+
+
+def is_theme(wanted: str, known: Collection[str]) -> bool:
+    """Whether there is a theme of this name, or of this short name."""
+    return SHORT.get(wanted, wanted) in known
+
+
+def theme_names(known: Collection[str]) -> str:
+    """A sentence that tells which themes there are: ours by their short names, then Textual's."""
+    others = sorted(set(known) - set(SHORT.values()))
+    return f"There are {', '.join([*SHORT, *others])}"
 
 
 def _dark() -> Theme:

@@ -29,18 +29,20 @@ def welcome_text(session: AgentSession, cwd: Path, overrides: dict[str, tuple[st
     if model.provider == "offline":
         lines += [
             "",
-            "No model is configured: the offline guide answers. It is no language model; it matches plain requests",
-            "and runs the real tools. For a model set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again, or write",
-            f"{tilde(config_dir() / 'models.json')}.",
+            "No model is configured, so the offline guide answers: no language model, it matches plain requests and "
+            "runs the real tools. For a model set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again, or write "
+            f"{tilde(config_dir() / 'models.json')} (`explain providers` says how).",
         ]
     keys = " · ".join(
         filter(
             None,
             (
-                keymap.hint("session.palette", "all commands", overrides),
+                keymap.hint("session.tree", "branches", overrides),
+                keymap.hint("session.sessions", "sessions", overrides),
+                keymap.hint("session.palette", "commands", overrides),
                 keymap.hint("session.help", "keys", overrides),
             ),
         )
     )
-    lines += ["", "Try:", *(f"  {example}" for example in EXAMPLES), "", f"/ commands · @ files · ! shell · {keys}"]
+    lines += ["", "Try:", *(f"  {example}" for example in EXAMPLES), "", "/ command · @ file · ! shell command", keys]
     return "\n".join(lines)

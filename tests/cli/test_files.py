@@ -174,6 +174,15 @@ def test_what_is_no_session_is_refused_and_stays_as_it_is(
     assert asked.requests == []
 
 
+def test_a_file_named_without_its_folder_is_not_taken_for_an_id(pinyon: Program) -> None:
+    (pinyon.work / "notes").write_text("no session\n")
+    ended = pinyon.run("--session", "notes", "-p", "hello")
+    assert ended.code == 2
+    assert "notes" in ended.err
+    assert "id begins" not in ended.err
+    assert (pinyon.work / "notes").read_text() == "no session\n"
+
+
 def test_a_session_path_that_does_not_exist_yet_becomes_that_file(pinyon: Program, asked: Provider) -> None:
     asked.play(says("ok"))
     path = pinyon.work / "deep" / "mine.jsonl"

@@ -35,6 +35,13 @@ def test_the_list_shows_this_folder_and_all_on_request(ours: Path, capsys: pytes
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["bbb-2", "aaa-1"]
 
 
+@pytest.mark.parametrize("name", ["sessions", "export"])
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_a_command_explains_itself(name: str, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(name, [flag]) == 0
+    assert f"usage: pinyon {name}" in capsys.readouterr().out
+
+
 def test_a_search_finds_tool_output_and_says_where(ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_sessions(["--search", "needle", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

@@ -130,3 +130,11 @@ def test_no_colour_leaves_the_terminals_own_colours_readable(work: Path) -> None
         terminal.type(b"\x04")
         terminal.wait_until_ended()
         assert not re.search(rb"\x1b\[[0-9;]*\b[34]8;", terminal.output)
+
+
+def test_an_unknown_theme_is_told_before_the_screen_opens(work: Path) -> None:
+    with Terminal(work, "--theme", "blue") as terminal:
+        terminal.wait_until_ended()
+        assert terminal.code == 2
+        assert "--theme blue: there is no such theme. There are dark, light, ansi, " in terminal.words
+        assert not terminal.is_on(1049)
