@@ -31,7 +31,7 @@ from app.ai.catalogue import ModelRegistry
 from app.ai.messages import AssistantMessage, ImageContent, Model, ThinkingLevel, UserMessage
 from app.ai.stream import StreamFn, StreamOptions, stream
 from app.config.settings import Settings
-from app.errors import ModelError, PinyonError, UsageError, WriteFailedError
+from app.errors import ModelError, PinyonError, UsageError
 from app.runtime.compacting import Compaction
 from app.runtime.events import (
     AutoRetryEnd,
@@ -39,7 +39,6 @@ from app.runtime.events import (
     NoteLevel,
     SessionEvent,
     SessionNote,
-    WriteFailed,
 )
 from app.runtime.interrupts import InterruptStack
 from app.runtime.jumps import Jumps
@@ -47,6 +46,7 @@ from app.runtime.notes import Notes
 from app.runtime.queue import Behavior, SessionQueue, user_content
 from app.runtime.reading import ConversationReader
 from app.runtime.retry import Retrying, RetryPolicy
+from app.runtime.submitting import Submitting
 from app.runtime.totals import Totals
 from app.runtime.unsaved import Unsaved
 from app.session.messages import block_images, convert_to_llm
@@ -100,10 +100,8 @@ class AgentSession:
         self._group: TaskGroup | None = None
         retry = parts.settings.retry
         self._retry = Retrying(self, RetryPolicy(retry.enabled, retry.max_retries, retry.base_delay_ms))
-        self._is_starting = False
-        self._is_closing = False
+        self._submitting = Submitting(self)
         self.unsaved = Unsaved(self)
-        self._held: list[AgentMessage] = []
         self.compaction = Compaction(self)
         self.jumps = Jumps()
         state = AgentState(parts.model, parts.system_prompt(parts.tools), parts.thinking_level, parts.tools)
@@ -137,7 +135,7 @@ class AgentSession:
     ) -> bool | None:
         assert self._group is not None
         with anyio.CancelScope(shield=True):
-            self._is_closing = True
+            self._submitting.is_closing = True
             with anyio.move_on_after(5):
                 await self.abort()
             self._group.cancel_scope.cancel()
@@ -190,56 +188,12 @@ class AgentSession:
         attached: Sequence[str] = (),
     ) -> None:
         """Prompt in the background; while a run goes on, queue as `behavior` says. Failures become notes."""
-        if self.is_busy or self._is_starting:
-            self.queue.put(text, images, behavior, attached)
-        else:
-            self._is_starting = True
-            self.start(self._submitted, text, images, attached)
+        self._submitting.submit(text, images, behavior, attached)
 
     def start(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
         """Run something in the session's own task group; what it raises becomes a note."""
         assert self._group is not None, "the session is entered before anything is started"
         self._group.start_soon(self._guarded, function, args)
-
-    async def _submitted(self, text: str, images: Sequence[ImageContent], attached: Sequence[str]) -> None:
-        self._is_starting = False  # from here to the lock nothing else can run
-        if self.is_busy:  # something else was quicker: its end looks into the queue
-            self.queue.put(text, images, "steer", attached)
-            return
-        count = len(self.agent.state.messages)
-        try:
-            await self.prompt(text, images, attached)
-        except PinyonError:
-            if len(self.agent.state.messages) == count:  # nothing of it was said: it is the user's again
-                self._give_back([text, *self.queue.take_all()])
-            raise
-
-    async def _go_on(self) -> None:
-        """Send what was typed after a run had looked into its queues for the last time."""
-        try:
-            if self.is_busy:
-                return  # its end looks again
-            async with self.exclusive():
-                await self.require_auth()
-                if await self.reader.finish() and (
-                    waiting := self.agent.steering.drain() or self.agent.follow_ups.drain()
-                ):
-                    await self.drive(waiting)
-        except PinyonError:
-            self._give_back()
-            raise
-        finally:
-            self._is_starting = False
-        self._after_exclusive()
-
-    def _after_exclusive(self) -> None:
-        messages = self.agent.state.messages
-        failed = bool(messages) and isinstance(messages[-1], AssistantMessage) and messages[-1].stop_reason == "error"
-        if self._group is None or self._is_closing or self._is_starting or self.is_busy or failed:
-            return
-        if self.agent.has_queued_messages():
-            self._is_starting = True
-            self.start(self._go_on)
 
     async def prompt(
         self, text: str, images: Sequence[ImageContent] = (), attached: Sequence[str] = ()
@@ -274,9 +228,9 @@ class AgentSession:
                     yield
                 finally:
                     with anyio.CancelScope(shield=True):
-                        await self._keep_held()
+                        await self.unsaved.keep_held()
         finally:
-            self._after_exclusive()
+            self._submitting.look_again()
 
     async def drive(self, messages: list[AgentMessage]) -> None:
         """Run to the end with these new messages, retries and compactions included; for who holds the lock."""
@@ -293,11 +247,11 @@ class AgentSession:
         texts = self.queue.take_all()
         self._retry.stop()
         self.agent.abort()
-        self._give_back(texts)
+        self.give_back(texts)
 
-    def _give_back(self, texts: Sequence[str] | None = None) -> None:
-        """Put texts, else what waits in the queues, back into the prompt."""
-        if texts := texts if texts is not None else self.queue.take_all():
+    def give_back(self, texts: Sequence[str]) -> None:
+        """Put texts back into the prompt."""
+        if texts:
             self.emit(EditorText("\n\n".join(texts)))
 
     async def abort(self) -> None:
@@ -331,27 +285,11 @@ class AgentSession:
     async def keep(self, message: AgentMessage) -> None:
         """Add a message that did not come from a run; while one goes on it is held until that has ended."""
         if self.agent.state.is_streaming:
-            self._held.append(message)
+            self.unsaved.hold(message)
         else:
-            await self._keep(message)
+            await self.unsaved.keep(message)
 
     # -- inside ---------------------------------------------------------------------------------------------------
-
-    async def _keep_held(self) -> None:
-        while self._held:
-            try:
-                await self._keep(self._held.pop(0))
-            except WriteFailedError:
-                continue  # told by its event; it waits to be stored
-            except PinyonError as error:
-                self.note(str(error), "error")
-
-    async def _keep(self, message: AgentMessage) -> None:
-        try:
-            await self._store(message)
-        finally:  # one that could not be stored waits for that, and counts
-            if self.reader.is_read:  # else it will be read with the rest
-                self.agent.state.messages.append(message)
 
     async def _guarded(self, function: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
         try:
@@ -374,15 +312,8 @@ class AgentSession:
                 self.totals.add(message)
                 if message.stop_reason not in ("error", "aborted") and (attempts := self._retry.reset()):
                     self.emit(AutoRetryEnd(True, attempts))
-            return self._store(message)
+            return self.unsaved.put(message)
         return None
-
-    async def _store(self, message: AgentMessage) -> None:
-        try:
-            await self.unsaved.put(message)
-        except WriteFailedError as error:
-            self.emit(WriteFailed(str(error)))
-            raise
 
     def _convert(self, messages: list[AgentMessage]) -> list[Any]:
         sent = convert_to_llm(self.compaction.request(messages), lambda error: self.note(error, "error"))

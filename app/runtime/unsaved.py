@@ -1,4 +1,4 @@
-"""Messages that could not be stored: kept in order until a later try succeeds, here or in another place.
+"""Messages on their way to the file: stored in order, and kept while that fails until a later try succeeds.
 
 Nothing is appended past them, so the file never has a hole.
 """
@@ -12,8 +12,8 @@ import anyio
 
 from app.agent.events import AgentMessage
 from app.ai.messages import AssistantMessage
-from app.errors import WriteFailedError
-from app.runtime.events import EntryAppended
+from app.errors import PinyonError, WriteFailedError
+from app.runtime.events import EntryAppended, WriteFailed
 
 if TYPE_CHECKING:
     from app.runtime.agent_session import AgentSession
@@ -25,21 +25,45 @@ class Unsaved:
     def __init__(self, session: AgentSession) -> None:
         self._session = session
         self._waiting: list[AgentMessage] = []
+        self._held: list[AgentMessage] = []
         self._turn = anyio.Lock()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     async def put(self, message: AgentMessage) -> None:
-        """Store a message, behind those that wait. Raises WriteFailedError: then it waits as well."""
+        """Store a message, behind those that wait. Raises WriteFailedError, told as well: then it waits too."""
         self._waiting.append(message)
         try:
             await self.store()
-        except WriteFailedError:
+        except WriteFailedError as error:
+            self._session.emit(WriteFailed(str(error)))
             raise
         except BaseException:  # a session to look at only, a cancelled wait: not kept, as the caller is told
             self._waiting = [waiting for waiting in self._waiting if waiting is not message]
             raise
+
+    async def keep(self, message: AgentMessage) -> None:
+        """Store a message that did not come from a run and add it to the conversation. Raises as `put`."""
+        try:
+            await self.put(message)
+        finally:  # one that could not be stored waits for that, and counts
+            if self._session.reader.is_read:  # else it will be read with the rest
+                self._session.agent.state.messages.append(message)
+
+    def hold(self, message: AgentMessage) -> None:
+        """Keep such a message back while a run goes on: nothing may come between its calls and their results."""
+        self._held.append(message)
+
+    async def keep_held(self) -> None:
+        """Keep what was held back; a failure is told, not raised."""
+        while self._held:
+            try:
+                await self.keep(self._held.pop(0))
+            except WriteFailedError:
+                continue
+            except PinyonError as error:
+                self._session.note(str(error), "error")
 
     def answer(self) -> AssistantMessage | None:
         """The last answer among them: whole, and nowhere on the disk."""
