@@ -160,7 +160,12 @@ def tell_crash(error: BaseException) -> str:
     line = f"an unexpected {type(error).__name__}: {error}"
     try:
         log = ensure_private_dir(data_dir() / "logs") / "crash.log"
-        with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
+        with open(
+            os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+            "a",
+            encoding="utf-8",
+            errors="backslashreplace",
+        ) as file:
             file.write("".join(traceback.format_exception(error)) + "\n")
     except OSError:
         return line

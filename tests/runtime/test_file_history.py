@@ -346,3 +346,23 @@ async def test_without_snapshots_tools_work_and_one_note_says_why_unless_it_was_
         assert len([note for note in notes if "not kept for restoring" in note]) == (why != "off")
         with pytest.raises(SnapshotError):
             await files.preview(None)
+
+
+async def test_what_is_typed_while_files_are_restored_runs_on_the_restored_files(work: Path) -> None:
+    (work / "a").write_text("1")
+    async with with_files(work, [writes(("a", "2")), "done", runs("cat a"), "seen"]) as (session, files):
+        await session.prompt("write")
+        plan = await files.preview(None)
+        async with anyio.create_task_group() as group:
+            group.start_soon(files.apply, plan)
+            while not session.is_busy:
+                await anyio.lowlevel.checkpoint()
+            session.submit("look")
+            with pytest.raises(SnapshotError, match="while a turn runs"):
+                await files.apply(plan)
+        with anyio.fail_after(10):
+            while session.is_busy or session.agent.has_queued_messages():
+                await anyio.sleep(0.005)
+        results = [message.text() for message in session.agent.state.messages if message.role == "toolResult"]
+        assert results[-1].strip() == "1"
+        assert [one["phase"] for one in snapshots(session)][2] == "restore"
