@@ -178,8 +178,7 @@ class FileHistory:
         if self._session.session.is_read_only:
             raise SnapshotError("this session is open to look at only: it can't note what is restored")
         async with self._session.exclusive():  # what is typed meanwhile must not find half of the files
-            with anyio.CancelScope(shield=True):  # what was begun is finished and noted
-                return await self._apply(plan)
+            return await self._apply(plan)
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -187,14 +186,15 @@ class FileHistory:
         from app.session.snapshots.restore import apply
 
         tracker = self._files.tracker()
-        try:
-            done = await anyio.to_thread.run_sync(apply, tracker, plan)
-        except OSError as error:
-            raise SnapshotError(f"the files can't be restored: {error.strerror or error}") from error
-        try:
-            await self.recorder.note(plan.purpose, done.after, done.before.id)
-        except SessionError as error:
-            raise SnapshotError(f"{done.summary}, but the session could not note it: {error.message}") from error
+        with anyio.CancelScope(shield=True):  # what was begun is finished and noted
+            try:
+                done = await anyio.to_thread.run_sync(apply, tracker, plan)
+            except OSError as error:
+                raise SnapshotError(f"the files can't be restored: {error.strerror or error}") from error
+            try:
+                await self.recorder.note(plan.purpose, done.after, done.before.id)
+            except SessionError as error:
+                raise SnapshotError(f"{done.summary}, but the session could not note it: {error.message}") from error
         return done
 
     async def _plan(self, target: Manifest, since: int, overwrite: Collection[str]) -> RestorePlan:
