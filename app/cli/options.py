@@ -29,13 +29,20 @@ OPTIONS = (
     Option(("--mode",), "mode", "what to print: text, or json (one event a line)", "MODE", ("text", "json")),
     Option(("--json-partials",), "json_partials", "with --mode json: repeat the growing message in each update"),
     Option(("-c", "--continue"), "continue_", "go on with this folder's most recent session"),
-    Option(("-r", "--resume"), "resume", "choose a session to go on with"),
-    Option(("--session",), "session", "go on with a session: its file, or the beginning of its id", "WHICH"),
-    Option(("--fork",), "fork", "go on with a copy of a session in this folder", "WHICH"),
+    Option(("-r", "--resume"), "resume", "full screen: choose a session to go on with"),
+    Option(
+        ("--session",), "session", "go on with a session: its file, or how its id begins (pinyon sessions)", "WHICH"
+    ),
+    Option(("--fork",), "fork", "the same with a copy, in this folder", "WHICH"),
     Option(("--session-dir",), "session_dir", "keep sessions in this folder", "DIR"),
-    Option(("--no-session",), "no_session", "keep nothing on disk"),
-    Option(("--provider",), "provider", "whose model", "NAME"),
-    Option(("-m", "--model"), "model", "which model: id, part of it, provider/id, with :level", "MODEL"),
+    Option(("--no-session",), "no_session", "keep nothing on disk: no session, no files of branches"),
+    Option(("--provider",), "provider", "whose model: anthropic, openai, google … or one of models.json", "NAME"),
+    Option(
+        ("-m", "--model"),
+        "model",
+        "which model: part of its name, id or provider/id; with a level sonnet:high",
+        "MODEL",
+    ),
     Option(("--api-key",), "api_key", "the provider's key, for this run", "KEY"),
     Option(("--thinking",), "thinking", "how much the model thinks: " + ", ".join(LEVELS), "LEVEL", LEVELS),
     Option(("--list-models",), "list_models", "list the models that are known, and which can be asked"),
@@ -59,7 +66,9 @@ OPTIONS = (
     Option(("-nc", "--no-context-files"), "no_context_files", "leave AGENTS.md and CLAUDE.md unread"),
     Option(("--cwd",), "cwd", "work in this folder", "DIR"),
     Option(("--ssh",), "ssh", "full screen: save bytes, as over SSH"),
-    Option(("--theme",), "theme", "full screen: dark, light or ansi", "NAME"),
+    Option(
+        ("--theme",), "theme", "full screen: dark, light, ansi (your terminal's colours) or another of /theme", "NAME"
+    ),
     Option(("--plain-ui",), "plain_ui", "full screen: words in place of boxes and signs, for screen readers"),
     Option(("-v", "--version"), "version", "print the version"),
     Option(("-h", "--help"), "help", "print this"),
@@ -72,11 +81,12 @@ def help_text() -> str:
         "pinyon: a coding agent for the terminal.",
         "",
         "usage: pinyon [options] [@file ...] [message ...]      full screen; with -p or a pipe: one answer",
-        "       pinyon sessions [list | inspect FILE | doctor FILE | import FILE] [--search WORDS] [--json]",
-        "       pinyon export FILE [OUT.html | OUT.md | OUT.jsonl]",
+        "       pinyon sessions [list | inspect FILE | doctor FILE | import FILE]     (--help says more)",
+        "       pinyon export SESSION [OUT.html | OUT.md | OUT.jsonl]                 (--help says more)",
         "",
         "Messages are joined by a blank line, behind standard input and @files. `--` ends the options.",
-        "With no account configured, the built-in offline guide answers (no language model, real tools).",
+        "With no model configured, the built-in offline guide answers (no language model, real tools):",
+        "ask it to `explain providers`, `explain keys`, `explain sessions`.",
         "",
         "options:",
     ]
@@ -84,6 +94,9 @@ def help_text() -> str:
         names = ", ".join(option.names) + (f" {option.value}" if option.value else "")
         lines.append(f"  {names:<32} {option.help}")
     lines += [
+        "",
+        "Settings, keys and models: ~/.config/pinyon, or PINYON_CONFIG_DIR. Sessions: ~/.local/share/pinyon,",
+        "or PINYON_DATA_DIR. README.md describes both.",
         "",
         "exit codes: 0 ok, 1 the answer failed, was aborted or cut, 2 usage or configuration,",
         "            129 hang-up, 130 ctrl+c, 143 terminated",

@@ -37,34 +37,43 @@ More: `explain keys`, `explain sessions`, `explain commands`, `explain ssh`."""
 _KEYS = """\
 | key | what it does |
 | --- | --- |
-| enter | send; while a run goes on: steer it |
+| enter | send; while it works: say something in between |
 | shift+enter or ctrl+j | new line |
-| alt+enter | follow-up: sent when the run is done |
-| escape | stop what is going on, the innermost thing first |
-| ctrl+↑, then j/k and enter | walk the blocks, open and fold them |
-| ctrl+o | how much of all blocks is shown |
-| ctrl+t · ctrl+s · ctrl+l | tree · sessions · model |
+| alt+enter · alt+↑ | say it when it is done · take waiting messages back |
+| escape | stop what goes on, the innermost thing first |
+| escape in an empty prompt, or ctrl+↑ | walk the blocks: j/k, enter opens and folds, y copies, i goes back |
+| e · f · L · h/l, on a block | write it anew as a branch · new session from here · label · the branch beside it |
+| ctrl+o · alt+t | how much of all blocks · thinking |
+| ctrl+f · ctrl+r | search the conversation · search older prompts |
+| ctrl+t · ctrl+s · ctrl+l | tree of branches · sessions · model |
 | shift+tab | thinking level |
-| ctrl+p | every command |
+| ctrl+p · f1 | every command · every key |
 | ctrl+c, twice | clear the prompt, quit |
-| f1 | help |
 
-A line that begins with `!` runs a command, with `!!` without telling the model."""
+A line that begins with `!` runs a command, with `!!` without telling the model; `@` completes a file's name. \
+`keybindings.json` in the configuration folder changes keys; f1 ends with the names it wants."""
 
 _SESSIONS = """\
 Each conversation is a session, one file that is only ever added to.
 
-- `pinyon -c` goes on with the last session of this folder, `pinyon -r` lets you choose.
-- `pinyon --session ID` opens one by its id or file, `--no-session` keeps nothing.
-- A session is a tree: going back to an earlier message and asking differently begins a new branch, the old one stays.
-- Files lie in the data folder (`PINYON_DATA_DIR`), or where `sessionDir` in settings.json or `--session-dir` says."""
+- `pinyon -c` goes on with the last session of this folder, `pinyon -r` or ctrl+s lets you choose and search.
+- `pinyon --session ID` opens one by its id or file, `--fork ID` a copy of it, `--no-session` keeps nothing.
+- A session is a tree: `e` on an earlier message (ctrl+↑, K) writes it anew as a new branch, the old one stays.
+- ctrl+t shows the tree: enter goes to a place, `c` compares it with where you are, `t` takes its files or a message.
+- Files follow: before and after a turn that may change some they are kept, outside your repository. `d` shows what \
+differs, `r` restores them, `/undo-restore` takes that back. What .gitignore leaves out is not kept.
+- `/fork` and `/clone` go on in a new session, `/compact` summarises, `/export talk.html` writes one page. From the \
+shell: `pinyon sessions`, `pinyon export ID`.
+- Sessions lie in the data folder (`PINYON_DATA_DIR`), or where the setting `sessionDir` or `--session-dir` says."""
 
 _PROVIDERS = """\
 To talk to a language model, give Pinyon a key in one of these ways:
 
-1. Set a variable: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `OPENROUTER_API_KEY`, `DEEPSEEK_API_KEY` …
+1. Set a variable: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY`, `OPENROUTER_API_KEY`, `DEEPSEEK_API_KEY` …
 2. For one run: `pinyon --provider anthropic --api-key KEY`
-3. A server of your own (llama.cpp, vLLM, Ollama, LM Studio …) in `models.json` in the configuration folder:
+3. For good: `auth.json` in the configuration folder: `{"anthropic": {"type": "api_key", "key": "KEY"}}`
+4. A server of your own (llama.cpp, vLLM, Ollama, LM Studio …) in `models.json` in the configuration folder \
+(`~/.config/pinyon`, or `PINYON_CONFIG_DIR`):
 
 ```json
 {
@@ -80,7 +89,8 @@ To talk to a language model, give Pinyon a key in one of these ways:
 ```
 
 A key may be written out, be the name of a variable, or be `!command`, which prints it. \
-Then choose: `pinyon --model local/my-model`, with a thinking level `--model sonnet:high`."""
+`api` is openai-completions, openai-responses, anthropic-messages or google-generative-ai. Then choose: ctrl+l, or \
+`pinyon --model local/my-model`, with a thinking level `--model sonnet:high`; `pinyon --list-models` lists all."""
 
 _COMMANDS = """\
 | command line | what it does |
@@ -92,15 +102,22 @@ _COMMANDS = """\
 | `--provider` · `--model` · `--api-key` · `--thinking` | which model, and how hard it thinks |
 | `--tools a,b` · `--no-tools` | which tools may be used |
 | `--cwd DIR` · `--no-session` | where to work, keep nothing |
-| `--help` · `--version` | |
+| `--fork ID` | go on with a copy of a session |
+| `--theme NAME` · `--ssh` · `--plain-ui` | how the screen looks |
+| `pinyon sessions` · `pinyon export ID talk.html` | list, search and mend sessions · write one as a page |
+| `--list-models` · `--help` · `--version` | |
 
-On the screen a line that begins with `/` is a command: `/model`, `/new`, `/session`, `/name`, `/help`, `/quit`; \
-ctrl+p lists them all."""
+On the screen a line that begins with `/` is a command; ctrl+p lists them all:
+
+- sessions: `/new` `/resume` `/name` `/session` `/compact` `/export` `/copy`
+- branches: `/tree` `/fork` `/clone` `/label` `/back` `/forward` `/diff` `/restore` `/undo-restore`
+- model and view: `/model` `/thinking` `/density` `/theme` `/search` `/mouse` `/plain`
+- `/help` `/suspend` `/quit`"""
 
 _SSH = """\
-Pinyon is made for use over SSH. When `SSH_CONNECTION` or `SSH_TTY` is set, or `"ssh": "on"` in settings.json, it \
-draws 15 times a second, animates nothing and sends few bytes. If the line drops, the session is whole: `pinyon -c` \
-goes on. Copying goes through the terminal (OSC 52); tmux needs `set-clipboard on`."""
+Pinyon is made for use over SSH. When `SSH_CONNECTION` or `SSH_TTY` is set, with `--ssh`, or with `"ssh": "on"` in \
+settings.json, it draws 15 times a second and sends few bytes (`"off"`: never). If the line drops, \
+the session is whole: `pinyon -c` goes on. Copying goes through the terminal (OSC 52); tmux needs `set-clipboard on`."""
 
 TOPICS: dict[str, str] = {
     "help": _HELP,
