@@ -12,12 +12,16 @@ import pytest
 from textual.pilot import Pilot
 
 from app.ai.adapters.scripted import answer, text, tool_call
+from app.cli.arguments import parse_arguments
+from app.config.settings import load_settings
 from app.runtime.agent_session import AgentSession
 from app.session.session import Session
+from app.tui.application import PinyonApp
 from app.tui.screens.chat import ChatScreen
 from app.tui.screens.compare import CompareScreen
 from app.tui.screens.sessions import SessionsScreen
 from app.tui.screens.tree import TreeScreen
+from app.tui.starting import Face
 from tests.tui.chat_kit import chat, idle, say, until
 from tests.tui.tree_kit import shown, writes
 from widgets.dialogs import ChoiceScreen
@@ -329,3 +333,30 @@ async def test_a_session_that_is_open_elsewhere_is_told_and_never_touched(work: 
             assert first.read_bytes() == before
         finally:
             await holder.close()
+
+
+async def test_resume_looks_at_a_session_in_use_without_asking_twice_and_keeps_nothing(work: Path) -> None:
+    async with chat(work, ["okapi is the word."]) as (pilot, screen, _):
+        await say(pilot, screen, "a word")
+        assert screen.session is not None
+        path = screen.session.session.path
+    assert path is not None
+    holder = await Session.open(path)
+    try:
+        before = path.read_bytes()
+        settings = load_settings(work, trusted=False)[0]
+        app = PinyonApp(parse_arguments(["-r"]), work, Face(ssh=False, theme="dark", settings=settings))
+        async with app.run_test(size=(120, 30)) as pilot:
+            await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and "a word" in shown(app))
+            await pilot.press("enter")
+            await asked(pilot, "This session is in use")
+            await pilot.press("1", "enter")
+            await until(pilot, lambda: isinstance(app.screen, ChatScreen) and "okapi is the word." in shown(app))
+            screen = app._chat
+            assert screen.session is not None
+            assert screen.session.session.is_read_only
+            screen.quit()
+            await until(pilot, lambda: app._exit)
+        assert path.read_bytes() == before
+    finally:
+        await holder.close()

@@ -110,7 +110,7 @@ class ChatScreen(BranchKeys):
             if folder is not None and folder != self.cwd:
                 self.move_to(folder)
                 options = replace(options, cwd=folder)
-        return replace(options, session=str(choice.path))
+        return replace(options, session=str(choice.path), read_only=choice.action == "view")
 
     async def _live_one(self, options: StartOptions) -> StartOptions | None:
         from app.runtime.opening import open_agent_session

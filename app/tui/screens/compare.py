@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES = 3_000
 """Entries of a branch that are shown, from the fork point on."""
-HINTS = ("tab other side", "↑↓ block", "enter open", "d files", "t take", "K keep this branch")
-FILE_HINTS = ("↑↓ file", "pgup/pgdn scroll", "tab side", "t take", "K keep", "d transcripts")
+HINTS = ("tab other side", "K keep this branch", "t take", "d files", "↑↓ block", "enter open")
+FILE_HINTS = ("↑↓ file", "tab side", "K keep", "t take", "d transcripts", "pgup/pgdn scroll")
 
 
 class Side(Vertical):

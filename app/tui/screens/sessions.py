@@ -38,7 +38,7 @@ FIRST_BATCH, BATCH = 60, 400
 SAY_EVERY_S = 0.25
 SEARCH_EVERY_S = 2.0
 PREVIEWS_KEPT = 64
-HINTS = "enter open · / search · r rename · x trash · p pin · ctrl+a {scope} · esc close"
+HINTS = "enter open · / search · r rename · x trash · p pin · ctrl+a {scope}"
 
 
 class SessionsBar(Bar):
@@ -338,7 +338,8 @@ class SessionsScreen(SessionsActions):
             self._foot.show(Token(text, style, weight=90, cut="end"))
         else:
             hints = HINTS.format(scope="this folder" if shelf.show_all else "all projects")
-            self._foot.show(Token(hints, "sessions-bar--hint", cut="end"))
+            leave = Token("esc close", "sessions-bar--hint", weight=90, on_right=True)
+            self._foot.show(Token(hints, "sessions-bar--hint", cut="end"), leave)
 
 
 def _newest_first(root: Path, first: Path) -> Iterator[Path]:
