@@ -139,13 +139,15 @@ class AgentSession:
             with anyio.move_on_after(5):
                 await self.abort()
             self._group.cancel_scope.cancel()
-            with suppress(PinyonError):
-                await self.unsaved.store()
-            with anyio.move_on_after(5):
+        try:
+            return await self._group.__aexit__(kind, error, trace)
+        finally:  # all that was under way has ended, and stored what it had
+            with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+                with suppress(PinyonError):
+                    await self.unsaved.store()
                 if self.files is not None:
                     await self.files.close()
                 await self.session.close()
-        return await self._group.__aexit__(kind, error, trace)
 
     # -- listening ------------------------------------------------------------------------------------------------
 

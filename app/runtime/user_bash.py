@@ -7,13 +7,15 @@ from contextlib import nullcontext
 import anyio
 
 from app.agent.tool import AbortSignal
-from app.errors import PinyonError
+from app.errors import PinyonError, ToolError
 from app.runtime.agent_session import AgentSession
 from app.runtime.events import BashEnd, BashOutput, BashStart
 from app.session.entries import iso_now
 from app.session.messages import bash_execution_message
 from app.tools.context import ToolContext
-from app.tools.process import run_shell
+from app.tools.process import ShellResult, run_shell
+
+NOT_STARTED = 126  # as a shell says of a command that it can't execute
 
 
 def parse_bash(text: str) -> tuple[str, bool] | None:
@@ -52,16 +54,19 @@ class UserBash:
         signal = AbortSignal()
         session.emit(BashStart(bash_id, command, exclude_from_context))
         with session.interrupts.entry("stop the command", signal.abort):
-            result = await run_shell(
-                command,
-                self._context.cwd,
-                output_dir=self._context.output_dir,
-                shell_path=self._context.shell_path,
-                command_prefix=self._context.command_prefix,
-                env=self._context.env,
-                signal=signal,
-                on_output=lambda tail, path: session.emit(BashOutput(bash_id, tail.content)),
-            )
+            try:
+                result = await run_shell(
+                    command,
+                    self._context.cwd,
+                    output_dir=self._context.output_dir,
+                    shell_path=self._context.shell_path,
+                    command_prefix=self._context.command_prefix,
+                    env=self._context.env,
+                    signal=signal,
+                    on_output=lambda tail, path: session.emit(BashOutput(bash_id, tail.content)),
+                )
+            except ToolError as error:  # it could not be started: what was begun on the screen ends there as well
+                result = ShellResult(error.message, NOT_STARTED, False, False, False, None)
         message = bash_execution_message(
             command,
             result.output,

@@ -14,7 +14,7 @@ import pytest
 from app.ai.adapters.scripted import answer, tool_call
 from app.errors import WriteFailedError
 from app.runtime.agent_session import AgentSession
-from app.runtime.events import EditorText, SessionEvent
+from app.runtime.events import BashEnd, BashOutput, EditorText, SessionEvent
 from app.runtime.navigation import go_to, set_name
 from app.runtime.switching import new_session
 from tests.runtime.support import scripted_session
@@ -199,3 +199,27 @@ async def test_stopping_first_waits_for_a_prompt_that_is_only_beginning(work: Pa
         with anyio.fail_after(10):
             await new_session(s, stop_first=True)
         assert s.agent.state.messages == []
+
+
+async def test_leaving_while_a_users_command_runs_stores_what_it_printed(work: Path) -> None:
+    async with scripted_session(work, ["one"]) as (s, _, _):
+        await s.prompt("first")
+        printed = anyio.Event()
+        s.subscribe(lambda event: printed.set() if isinstance(event, BashOutput) and "half" in event.output else None)
+        s.start(s.bash.run, "echo half; sleep 30", False)
+        with anyio.fail_after(10):
+            await printed.wait()
+    assert stored(s.session.path) == ["first", "one", "echo half; sleep 30"]
+
+
+@pytest.mark.parametrize("command", ["echo \0", "true"])
+async def test_a_users_command_that_cannot_be_started_ends_where_it_began(work: Path, command: str) -> None:
+    async with scripted_session(work, ["one"]) as (s, _, events):
+        await s.prompt("first")
+        if command == "true":
+            work.rename(work.with_name("gone"))
+        await s.bash.run(command, False)
+        ends = [event.message for event in events if isinstance(event, BashEnd)]
+        assert [(end.exit_code, end.cancelled) for end in ends] == [(126, False)]
+        assert ends[0].output
+        assert not s.bash.is_running
