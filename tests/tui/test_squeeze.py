@@ -7,18 +7,22 @@ from hypothesis import strategies as st
 from app.tui.squeeze import squeezed
 
 Screen = list[list[tuple[str, ...]]]
+COLUMNS, ROWS = (
+    20,
+    32,
+)  # lower than any example goes: Textual never feeds a line behind the last one, which would scroll
 COLOURS = ["38;2;1;2;3", "38;2;200;100;0", "38;5;200", "31", "97", "39"]
 BEHIND = ["48;2;9;9;9", "48;5;17", "44", "103", "49"]
 ATTRIBUTES = ["1", "3", "4", "7", "9", "22", "23", "24", "27", "29", "0", ""]
 
 
 def shown(data: str) -> Screen:
-    screen = pyte.Screen(20, 6)
+    screen = pyte.Screen(COLUMNS, ROWS)
     pyte.Stream(screen).feed(data)
     rows = []
-    for y in range(6):
+    for y in range(ROWS):
         row = []
-        for x in range(20):
+        for x in range(COLUMNS):
             cell = screen.buffer[y][x]
             marked = cell.reverse or cell.underscore or cell.strikethrough
             looks = (cell.fg, str(cell.bold), str(cell.italics)) if cell.data != " " or marked else ()
