@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from app.runtime.events import EditorText
 from app.runtime.totals import Totals
 
 if TYPE_CHECKING:
     from app.agent.events import AgentMessage
     from app.runtime.agent_session import AgentSession
+    from app.runtime.interrupts import Interrupt
     from app.session.context import ContextReading
     from app.session.session import Session
 
@@ -35,7 +35,10 @@ class ConversationReader:
     def __init__(self, session: AgentSession) -> None:
         self.is_read = False
         self.is_reading = False
+        self.count = 0
+        """Messages there were when they were read: those of the place where the session stood."""
         self._session = session
+        self._interrupt: Interrupt | None = None
         self._store: Session | None = None
         self._begun: tuple[str | None, ContextReading] | None = None
         self._former: list[AgentMessage] = []
@@ -49,7 +52,7 @@ class ConversationReader:
         # what two places have in common needs not be parsed again while somebody holds it
         self._former = [*self._former, *state.messages] if store is self._store else []
         self._drop_begun()
-        self._store, self.is_read = store, False
+        self._store, self.is_read, self.count = store, False, 0
         state.messages = []
         if len(outline.entries) <= AT_ONCE:
             self._take(store.reading())
@@ -70,19 +73,25 @@ class ConversationReader:
         with _no_collector(), anyio.CancelScope() as scope:
 
             def stop() -> None:
+                texts = [] if scope.cancel_called else [*filter(None, [prompt]), *session.queue.take_all()]
                 scope.cancel()
-                if texts := [*filter(None, [prompt]), *session.queue.take_all()]:
-                    session.emit(EditorText("\n\n".join(texts)))
+                session.give_back(texts)
 
             self.is_reading = True
-            with session.interrupts.entry("stop", stop):
+            with session.interrupts.entry("stop", stop) as interrupt:
+                self._interrupt = interrupt
                 try:
                     while not self.is_read:
                         await self._read()
                 finally:
-                    self.is_reading = False
+                    self.is_reading, self._interrupt = False, None
                     session.queue.hold("")
         return self.is_read and not scope.cancel_called
+
+    def stop(self) -> None:
+        """Stop a reading that goes on, as escape does."""
+        if self._interrupt is not None:
+            self._interrupt.stop()
 
     async def _read(self) -> None:
         """Read to the end; where an entry was stored meanwhile (a `!` command's) it has to be done once more."""
@@ -105,6 +114,7 @@ class ConversationReader:
     def _take(self, reading: ContextReading) -> None:
         reading.step(len(reading.outline.entries))
         self._session.agent.state.messages = reading.context.messages
+        self.count = len(reading.context.messages)
         self._begun, self._former, self.is_read = None, [], True
 
 

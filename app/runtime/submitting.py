@@ -49,11 +49,13 @@ class Submitting:
         if session.is_busy:  # something else was quicker: its end looks into the queue
             session.queue.put(text, images, "steer", attached)
             return
-        count = len(session.agent.state.messages)
+        state, reader = session.agent.state, session.reader
+        count = len(state.messages) if reader.is_read else None
         try:
             await session.prompt(text, images, attached)
         except PinyonError:
-            if len(session.agent.state.messages) == count:  # nothing of it was said: it is the user's again
+            known = reader.count if count is None else count  # a long session is read in between
+            if len(state.messages) == known:  # nothing of it was said: it is the user's again
                 session.give_back([text, *session.queue.take_all()])
             raise
 
