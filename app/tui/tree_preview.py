@@ -142,7 +142,8 @@ def _title(row: Row) -> str:
     if row.kind == "run":
         return run_text(row.column.lane.entries[row.first : row.last + 1])
     entry = row.entry
-    return one_line(entry.preview, 200) or one_line(entry.fact or entry.type)
+    fact = "(interrupted)" if entry.fact == "aborted" else entry.fact
+    return one_line(entry.preview, 200) or one_line(fact or entry.type)
 
 
 def _body(view: SessionView, entry: IndexEntry) -> tuple[str, str]:

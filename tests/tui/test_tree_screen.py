@@ -294,25 +294,36 @@ async def test_it_fits_any_width(work: Path, width: int) -> None:
         assert "esc back" in rows[-1] or width < 30
 
 
-async def test_walking_a_branch_reads_its_bodies_once_and_growth_only_what_is_new(
+async def test_a_branch_is_summed_up_once_and_growth_only_adds_what_is_new(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
+
+    def usage(raw: Any) -> dict[str, Any]:
+        read.append(raw["id"])
+        return {}
+
     async with two_branches(work, "And more.") as (pilot, session, screen):
-        await until(pilot, lambda: "branch here" in shown(pilot.app) and "tokens" in shown(pilot.app))
-        monkeypatch.setattr("app.tui.tree_figures.usage_of", lambda raw: read.append(str(raw["id"])) or {})
-        before = session.session.leaf_id
-        await pilot.press("up")
-        await until(pilot, lambda: "context here" in shown(pilot.app) or "files here" in shown(pilot.app))
-        sums = screen._sums.known(screen.tree_view.laid_out.lanes.main)
+        main = screen.tree_view.laid_out.lanes.main
+        await until(pilot, lambda: screen._sums.known(main) is not None)
+        sums = screen._sums.known(main)
         assert sums is not None
         assert sums.output
-        read.clear()
+        monkeypatch.setattr("app.tui.tree_figures.usage_of", usage)
         await session.prompt("one more")
-        await until(pilot, lambda: screen._sums.known(screen.tree_view.laid_out.lanes.main) is not None)
-        answers = {entry.id for entry in session.session.tree.up(session.session.leaf_id) if entry.role == "assistant"}
-        old = {entry.id for entry in session.session.tree.up(before)}
         later = await screen._sums.of(session.session, screen.tree_view.laid_out.lanes.main)
         assert later.entries > sums.entries
-        assert later.output == sums.output, "what was known is kept, not read again"
-        assert answers - old, "there was something new"
+        assert later.output == sums.output, "what was known is kept"
+        assert await screen._sums.of(session.session, screen.tree_view.laid_out.lanes.main) == later
+
+
+async def test_the_pane_calls_a_broken_off_answer_interrupted(work: Path) -> None:
+    broken = answer()
+    broken.stop_reason = "aborted"
+    broken.error_message = "Request was aborted"
+    async with two_branches(work) as (pilot, session, screen):
+        await session.session.append_message(broken)
+        screen.tree_changed()
+        screen.tree_view.select(session.session.leaf_id, reveal=True)
+        await until(pilot, lambda: shown(pilot.app).count("(interrupted)") == 2)
+        assert "aborted" not in shown(pilot.app).split("\n")[1]
