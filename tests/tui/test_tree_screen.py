@@ -118,6 +118,16 @@ async def test_nothing_is_asked_when_nothing_is_left_or_the_setting_says_so(work
         assert results(pilot)[1] == TreeChoice("go", target)
 
 
+async def test_the_offline_guide_is_never_asked_for_a_summary(work: Path) -> None:
+    async with two_branches(work) as (pilot, session, screen):
+        session.agent.state.model = session.agent.state.model.model_copy(update={"provider": "offline"})
+        target = entry_id(session, "Rewrote")
+        screen.tree_view.select(target, reveal=True)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(results(pilot)))
+        assert results(pilot) == [TreeChoice("go", target)]
+
+
 async def test_e_takes_the_message_of_yours_that_the_row_answers(work: Path) -> None:
     async with two_branches(work) as (pilot, session, _):
         await pilot.press("e")
@@ -297,19 +307,13 @@ async def test_it_fits_any_width(work: Path, width: int) -> None:
 async def test_a_branch_is_summed_up_once_and_growth_only_adds_what_is_new(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[str] = []
-
-    def usage(raw: Any) -> dict[str, Any]:
-        read.append(raw["id"])
-        return {}
-
     async with two_branches(work, "And more.") as (pilot, session, screen):
         main = screen.tree_view.laid_out.lanes.main
         await until(pilot, lambda: screen._sums.known(main) is not None)
         sums = screen._sums.known(main)
         assert sums is not None
         assert sums.output
-        monkeypatch.setattr("app.tui.tree_figures.usage_of", usage)
+        monkeypatch.setattr("app.tui.tree_figures.usage_of", lambda raw: {})
         await session.prompt("one more")
         later = await screen._sums.of(session.session, screen.tree_view.laid_out.lanes.main)
         assert later.entries > sums.entries
