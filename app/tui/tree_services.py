@@ -148,7 +148,9 @@ class SessionServices:
 
     @property
     def asks_summary(self) -> bool:
-        """Unless the setting branchSummary.skipPrompt says no."""
+        """Unless the setting branchSummary.skipPrompt says no, or the model is the offline guide, which writes none."""
+        if self._session.agent.state.model.provider == "offline":
+            return False
         return not self._session.settings.branch_summary.skip_prompt
 
     def is_here(self, entry_id: str) -> bool:
