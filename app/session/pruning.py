@@ -59,6 +59,7 @@ class _Walk:
         self._keep = min(keep_tokens, threshold // 2)
         self._since = compacted_at(messages)
         self._outputs: list[tuple[int, int]] = []  # place, tokens
+        self._large = 0  # tokens of the outputs that may go: all that a step could save
         self._last_answer = -1
 
     def take(self, place: int, message: AgentMessage) -> None:
@@ -67,6 +68,7 @@ class _Walk:
         tokens = estimate_message(message)
         if isinstance(message, ToolResultMessage):
             self._outputs.append((place, tokens))
+            self._large += tokens if tokens > _SMALL_TOKENS else 0
         self.size += tokens
         if isinstance(message, AssistantMessage):
             self._last_answer = place
@@ -74,10 +76,11 @@ class _Walk:
                 self.size = usage_tokens(message.usage)  # what was left out by then is not in it any more
 
     def before_request(self, place: int) -> None:
-        if self.size <= self._threshold:
+        if self.size <= self._threshold or self._large < _WORTH * self._threshold:
             return
         kept = 0
         chosen: list[tuple[int, int]] = []
+        newest: list[tuple[int, int]] = []
         for at, tokens in reversed(self._outputs):
             if at < self._last_answer and kept + tokens > self._keep:
                 kept = self._keep  # everything older goes
@@ -85,14 +88,17 @@ class _Walk:
                     chosen.append((at, tokens))
             else:
                 kept += tokens
+                newest.append((at, tokens))
         saved = sum(tokens for _, tokens in chosen)
         if saved < _WORTH * self._threshold:
+            # small ones that are old stay whatever comes: looking at them each time would be quadratic
+            self._outputs = [*reversed(chosen), *reversed(newest)]
             return
         self.pruned.places.update(at for at, _ in chosen)
         self.pruned.tokens += saved
         self.size -= saved
-        gone = {at for at, _ in chosen}
-        self._outputs = [output for output in self._outputs if output[0] not in gone]
+        self._large -= saved
+        self._outputs = newest[::-1]
 
 
 def without(messages: Sequence[AgentMessage], pruned: Pruned) -> list[AgentMessage]:

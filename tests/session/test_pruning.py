@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.ai.messages import AssistantMessage, ImageContent, ToolResultMessage, Usage
+from app.session import pruning
 from app.session.messages import AgentMessage, CompactionSummaryMessage
 from app.session.pruning import choose, pruning_note, without
 from app.session.token_estimate import estimate_context, estimate_message
@@ -113,3 +116,23 @@ def test_a_longer_conversation_leaves_out_at_least_the_same(
         assert all(isinstance(messages[place], ToolResultMessage) for place in pruned.places)
         newest = max(place for place, m in enumerate(messages) if isinstance(m, AssistantMessage))
         assert all(place < newest for place in pruned.places)
+
+
+def test_an_output_is_not_looked_at_again_at_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    def looks(turns: int, chars: int) -> int:
+        seen = 0
+
+        def counting(items: Any) -> Any:
+            nonlocal seen
+            for item in reversed_as_it_is(items):
+                seen += 1
+                yield item
+
+        monkeypatch.setattr(pruning, "reversed", counting, raising=False)
+        choose(conversation(turns, chars), 2000, 500)
+        return seen
+
+    reversed_as_it_is = reversed
+    for chars in (100, 260):
+        few, many = looks(1000, chars), looks(8000, chars)
+        assert many <= 12 * max(few, 100)  # 64 times as many, were it quadratic
