@@ -267,6 +267,20 @@ async def test_the_tree_grows_while_a_turn_runs_and_a_move_then_asks_to_stop_it(
         await until(pilot, lambda: not session.is_busy)
 
 
+async def test_working_is_no_longer_said_once_the_run_has_ended(work: Path) -> None:
+    held = anyio.Event()
+
+    async def waits(*_: Any) -> Any:
+        await held.wait()
+        return answer(text("Late."))
+
+    async with two_branches(work, waits) as (pilot, session, _):
+        session.submit("one more thing")
+        await until(pilot, lambda: "● working" in shown(pilot.app))
+        held.set()
+        await until(pilot, lambda: "Late." in shown(pilot.app) and "● working" not in shown(pilot.app))
+
+
 async def test_a_move_from_elsewhere_is_shown_at_once(work: Path) -> None:
     async with two_branches(work) as (pilot, session, screen):
         await go_to(session, entry_id(session, "Rewrote"))

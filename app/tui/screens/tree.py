@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,8 @@ from widgets.tree_view import TreeView
 from widgets.tree_work import begin
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from app.runtime.agent_session import AgentSession
     from app.runtime.events import SessionEvent
     from app.session.tree_building import Row
@@ -43,6 +44,7 @@ HINTS = (
     "y copy",
     "alt+←→ jumps",
 )
+LIVE_CHECK_S = 0.5
 REST_S = 0.12
 """How long one stands on a row before its branch is summed up: walking must not read files."""
 
@@ -79,6 +81,7 @@ class TreeScreen(TreeActs):
         self._mode = mode
         self._keys = keys
         self._facts: dict[tuple[str, int], PreviewFacts] = {}
+        self._live_check: Timer | None = None
         self._sums = BranchSums()
         self._branch_files: dict[tuple[str, str | None], Sequence[FileLine]] = {}
         self._shown_for: str | None = None
@@ -135,7 +138,7 @@ class TreeScreen(TreeActs):
             self._sums = BranchSums()
             view.show_tree(store.tree, store.read)
         elif not view.tree_grew():
-            self.header.show(replace(self.header.state, is_live=self.services.is_busy))
+            self.show_header()
             return
         self.show_header()
         self.show_preview(view.row)
@@ -147,6 +150,15 @@ class TreeScreen(TreeActs):
         branches = len(folds.lanes.all) - (0 if folds.lanes.main.entries else 1)
         state = TreeHeaderState(title, branches, len(store.tree), folds.mode, self.services.is_busy)
         self.header.show(state)
+        if state.is_live and self._live_check is None:
+            self._live_check = self.set_interval(LIVE_CHECK_S, self._check_live)
+
+    def _check_live(self) -> None:
+        """What follows the last event of a run (its snapshot, a compaction) has no end that is told."""
+        if not self.services.is_busy and self._live_check is not None:
+            self._live_check.stop()
+            self._live_check = None
+            self.show_header()
 
     # -- the pane -------------------------------------------------------------------------------------------------
 
