@@ -6,10 +6,11 @@ it must never leave anything changed when it is stopped or fails.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import anyio
+import anyio.to_thread
 
 from app.agent.config import TurnSummary
 from app.agent.events import AgentMessage, MessageEnd, MessageStart
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from app.runtime.agent_session import AgentSession
 
 Reason = Literal["manual", "threshold", "overflow"]
+AT_ONCE = 1000
+_T = TypeVar("_T")
+_Made = TypeVar("_Made")
 OVERFLOW_AGAIN = "the conversation is still too long for the model after it was compacted once"
 
 
@@ -62,12 +66,13 @@ class Compaction:
         failed; then nothing has changed, and what was typed meanwhile is back in the prompt.
         """
         session = self._session
+        reason: Reason = "manual"
         async with session.exclusive(stop_first=stop_first):
             if not await session.reader.finish():
-                end = CompactionEnd("manual", aborted=True)
+                end = CompactionEnd(reason, aborted=True)
                 session.emit(end)
                 return end
-            end, error = await self._compact(self._plan("manual"), "manual", focus)
+            end, error = await self._compact(await self._apart(self._plan, reason), reason, focus)
             if end.result is None:
                 if texts := session.queue.take_all():
                     session.emit(EditorText("\n\n".join(texts)))
@@ -110,13 +115,14 @@ class Compaction:
         known = self._session.agent.state.messages
         if known and self._overflowed(known[-1]):
             await self._attempt("overflow")
-        elif self._is_over([*known, *messages]):
+        elif await self._apart(self._is_over, [*known, *messages]):
             await self._attempt("threshold")
 
     async def after_turn(self, turn: TurnSummary) -> bool:
         """Whether the run has to stop here to be compacted: it is too large and would go on (loop hook)."""
         goes_on = (bool(turn.tool_results) and turn.goes_on) or self._session.agent.has_queued_messages()
-        self._is_due = goes_on and self.is_automatic and not self._gave_up and self._can_shrink(turn.context.messages)
+        self._is_due = goes_on and self.is_automatic and not self._gave_up
+        self._is_due = self._is_due and await self._apart(self._can_shrink, turn.context.messages)
         return self._is_due
 
     async def go_on(self) -> bool:
@@ -155,6 +161,12 @@ class Compaction:
         await agent.continue_()
         return True
 
+    async def _apart(self, work: Callable[[_T], _Made], argument: _T) -> _Made:
+        """`work(argument)`, in a thread where it takes so long (5 to 20 µs a message) that keys would wait for it."""
+        if len(self._session.agent.state.messages) <= AT_ONCE:
+            return work(argument)
+        return await anyio.to_thread.run_sync(work, argument)
+
     def _is_over(self, messages: Sequence[AgentMessage]) -> bool:
         return self._size(messages) > self.limits.threshold
 
@@ -191,7 +203,7 @@ class Compaction:
     async def _attempt(self, reason: Reason) -> bool:
         """Compact without being asked. False, told by its event alone, when nothing came of it."""
         try:
-            plan = self._plan(reason)
+            plan = await self._apart(self._plan, reason)
         except NothingToCompactError as error:
             if reason == "overflow":
                 self._session.emit(CompactionEnd(reason, error_message=str(error)))

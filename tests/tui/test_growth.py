@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import anyio.lowlevel
 import pytest
 from textual._styles_cache import StylesCache
 from textual.pilot import Pilot
@@ -17,7 +18,11 @@ from textual.widget import Widget
 from app.agent.events import MessageStart, MessageUpdate
 from app.ai.events import TextDelta, TextStart
 from app.ai.messages import AssistantMessage, TextContent
+from app.runtime import reading
+from app.tui import earlier
+from app.tui.feed import EARLIER
 from app.tui.screens.chat import ChatScreen
+from app.tui.walking import show_entry
 from tests.tui.chat_kit import chat, until
 
 pytestmark = pytest.mark.anyio
@@ -157,3 +162,98 @@ async def test_a_long_session_shows_its_end_first_and_all_of_it_in_order(work: P
         first = transcript.row_at(0)
         assert first is not None
         assert first.slot is transcript.blocks.first
+
+
+async def test_a_huge_session_shows_its_newest_entries_and_more_on_the_way_up(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(earlier, "WHOLE", 400)
+    monkeypatch.setattr(earlier, "STEP", 300)
+    path = session_file(work / "huge.jsonl", 2000)
+    async with chat(work, [], "--session", str(path)) as (pilot, screen, _):
+        transcript = screen.transcript
+        await until(pilot, lambda: transcript.get_block(EARLIER) is not None)
+        await drawn(pilot, screen)
+        assert screen.earlier is not None
+        left = screen.earlier.left
+        assert 1000 <= left <= 2000 - 500
+        note = transcript.blocks.first
+        assert note is not None
+        assert note.block.plain_text() == f"{left:,} earlier entries · scroll up to read them"
+        assert transcript.is_following
+
+        transcript.go_to_start()
+        await until(pilot, lambda: screen.earlier is not None and screen.earlier.left < left)
+        await until(pilot, lambda: transcript.get_block(EARLIER) is not None)
+        await drawn(pilot, screen)
+        top = transcript.row_at(0)
+        assert top is not None
+        assert top.slot is not None
+        assert int(screen.feed.entry_of_block[top.slot.block.id], 16) == left  # what stood on top still does
+        places = [screen.feed.entry_of_block.get(slot.block.id, "") for slot in transcript.blocks]
+        assert places == sorted(places)
+
+
+async def test_an_entry_far_up_in_a_huge_session_is_brought_in_to_be_shown(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(earlier, "WHOLE", 400)
+    monkeypatch.setattr(earlier, "STEP", 300)
+    path = session_file(work / "huge.jsonl", 2000)
+    async with chat(work, [], "--session", str(path)) as (pilot, screen, _):
+        await until(pilot, lambda: screen.transcript.get_block(EARLIER) is not None)
+        show_entry(screen, f"{800:08x}")
+        await until(pilot, lambda: screen.transcript.cursor_id == f"{800:08x}")
+        assert screen.earlier is not None
+        assert 500 < screen.earlier.left < 800
+
+
+async def test_a_search_finds_what_was_not_shown_yet(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(earlier, "WHOLE", 400)
+    monkeypatch.setattr(earlier, "STEP", 300)
+    path = session_file(work / "huge.jsonl", 2000)
+    path.write_text(path.read_text().replace("a request", "the very first words", 1))
+    async with chat(work, [], "--session", str(path)) as (pilot, screen, _):
+        await until(pilot, lambda: screen.transcript.get_block(EARLIER) is not None)
+        screen.run_command("search_transcript", "the very first words")
+        await until(pilot, lambda: screen.transcript.cursor_id == f"{0:08x}")
+        assert screen.status.note.startswith("1 hit")
+        assert screen.transcript.get_block(EARLIER) is None
+
+
+async def test_another_branch_ends_the_coming_in_of_the_first(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(earlier, "WHOLE", 400)
+    monkeypatch.setattr(earlier, "STEP", 300)
+    path = session_file(work / "huge.jsonl", 2000)
+    async with chat(work, [], "--session", str(path)) as (pilot, screen, _):
+        screen.show_session()
+        first = screen.earlier
+        assert first is not None
+        screen.show_session()
+        await first.wait()
+        await until(pilot, lambda: screen.transcript.get_block(EARLIER) is not None)
+        places = [screen.feed.entry_of_block.get(slot.block.id, "") for slot in screen.transcript.blocks]
+        assert places == sorted(places)
+
+
+async def test_a_prompt_in_a_session_that_is_still_read_says_so_and_comes_back_by_escape(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PIECE", 1)
+    path = session_file(work / "huge.jsonl", 2000)
+    async with chat(work, ["done"], "--session", str(path)) as (pilot, screen, model):
+        session = screen.session
+        assert session is not None
+        screen.send("hello")  # a key of the pilot's would wait until it is read
+        while not session.reader.is_reading:
+            await anyio.lowlevel.checkpoint()
+        footer = screen.status.footer(session)
+        assert (footer.activity, footer.escape_hint) == ("reading the session", "stop")
+        screen.action_run_interrupt()
+        await until(pilot, lambda: not session.is_busy)
+        assert screen.prompt.text == "hello"
+        assert screen.status.footer(session).activity == ""
+        assert model.calls == []
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(model.calls))
+        assert len(model.calls[0].messages) == 2001

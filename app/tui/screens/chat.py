@@ -255,7 +255,11 @@ class ChatScreen(BranchKeys):
     @on(Prompt.EditQueue)
     def on_edit_queue(self) -> None:
         """Alt+up: what waits comes back into the prompt."""
-        if self.session is not None and (texts := self.session.queue.take_all()):
+        if self.session is None:
+            return
+        if self.session.reader.is_reading:
+            self.session.reader.stop()  # gives back what waits for it, and the rest of the queue
+        elif texts := self.session.queue.take_all():
             self.prompt.prepend_text("\n\n".join(texts))
 
     @on(Prompt.ClearRequested)
