@@ -205,7 +205,9 @@ def choose_initial(
         own = _find_restored(restored, models, available)
         if own is not None:
             return Match(own)
-        notice = f"Could not go on with {restored[0]}/{restored[1]}"
+        known = any((model.provider, model.id) == restored for model in models)
+        reason = "its provider has no key" if known else "it is configured no more"
+        notice = f"Could not go on with {restored[0]}/{restored[1]}: {reason}"
     elif default is None and saved[1]:
         notice = f"The saved default {'/'.join(filter(None, saved))} is not a known model"
     choice = default or _preferred(available, defaults)

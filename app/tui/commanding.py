@@ -137,7 +137,7 @@ def session_facts(session: AgentSession) -> str:
         [
             f"session {store.id}" + (f" · {store.name}" if store.name else ""),
             f"file    {store.path if store.is_stored else 'none yet'}",
-            f"entries {len(store.tree)} · {len(store.tree.tips)} branches",
+            f"entries {len(store.tree)} · {plural(len(store.tree.tips), 'branch', 'branches')}",
             f"context {count['user']} of yours, {count['assistant']} answers, {count['toolResult']} tool results",
             f"tokens  ↑{totals.input:,} ↓{totals.output:,} · cache ↑{totals.cache_write:,} ↓{totals.cache_read:,}",
             f"cost    ${totals.cost:.4f}",

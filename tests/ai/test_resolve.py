@@ -250,6 +250,8 @@ def test_a_session_keeps_its_model_if_it_still_has_a_key_and_says_so_if_not() ->
     assert model == "anthropic/claude-sonnet-4-5"
     assert "openai/gpt-5.1" in warning
     assert "using anthropic/claude-sonnet-4-5" in warning
+    assert "its provider has no key" in warning
+    assert "it is configured no more" in initial(restored=("gone", "x"), available=[GUIDE])[1]
     assert initial(restored=("openai", "own-id"), available=[GPT]) == ("openai/own-id", "")
 
 
