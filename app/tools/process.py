@@ -12,7 +12,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, STDOUT
@@ -133,7 +133,8 @@ def _arguments(shell: str, command: str) -> Iterator[list[str]]:
             file.write(data)
         yield [shell, "-c", f". {shlex.quote(name)}"]
     finally:
-        os.unlink(name)
+        with suppress(OSError):  # the command itself may have cleared the folder
+            os.unlink(name)
 
 
 class _Run:

@@ -6,6 +6,7 @@ Colours and cursor movements are dropped, `\\r` leaves the last state of a line,
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import re
 import secrets
@@ -74,6 +75,9 @@ class ShellOutput:
             return
         try:
             self._output_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if os.lstat(self._output_dir).st_uid != os.geteuid():
+                # in a folder like /tmp anyone may have made it first, and could change what the model then reads
+                raise PermissionError(errno.EPERM, "the folder for outputs belongs to someone else")
             path = self._output_dir / f"{self._name}-{secrets.token_hex(8)}.log"
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except OSError as error:

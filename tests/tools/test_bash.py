@@ -11,6 +11,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -376,3 +377,19 @@ async def test_totals_are_exact_however_much_is_dropped() -> None:
     assert (tail.total_lines, tail.total_bytes) == (200_001, len(data))
     tail = fed(data + b"\nend\n", [4096]).tail()
     assert (tail.total_lines, tail.total_bytes) == (200_002, len(data) + 5)
+
+
+async def test_a_long_command_may_clear_the_folder_it_lies_in(
+    box: Toolbox, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(work))
+    assert await box.text("bash", command="rm -f pinyon-command-*; echo done #" + "x" * 200_000) == "done\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+async def test_an_output_folder_of_someone_elses_is_not_used(box: Toolbox, tmp_path: Path) -> None:
+    (tmp_path / "output").mkdir()
+    os.chown(tmp_path / "output", 65534, 65534)
+    text = await box.text("bash", command="seq 100000")
+    assert "The full output was not stored" in text
+    assert list((tmp_path / "output").iterdir()) == []
