@@ -5,17 +5,14 @@ Source: spec core §4.8; `context_edit` entries are read as pi 1.6.0 does (issue
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from app.ai.messages import Message
 from app.session.entries import RawEntry, as_id, as_text, lenient_ms, message_of
 from app.session.facts import IndexEntry
 from app.session.messages import (
     AgentMessage,
-    OnError,
-    convert_to_llm,
 )
 from app.session.parsing import parse_message
 
@@ -195,8 +192,3 @@ def message_in(raw: RawEntry, replacement: dict[str, object] | None = None) -> A
             members = {name: raw.get(name) for name in ("summary", "tokensBefore")}
             return parse_message({"role": "compactionSummary", **members, "timestamp": timestamp})
     return None
-
-
-def request_messages(messages: Iterable[AgentMessage], on_error: OnError | None = None) -> list[Message]:
-    """What is sent of a context's messages; the order of calls and results is mended by app.ai.handoff alone."""
-    return convert_to_llm(messages, on_error)

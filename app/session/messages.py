@@ -224,11 +224,6 @@ def compaction_summary_message(summary: str, tokens_before: int, timestamp: str)
     return CompactionSummaryMessage(summary=summary, tokens_before=tokens_before, timestamp=iso_to_ms(timestamp))
 
 
-def is_shown(message: AgentMessage) -> bool:
-    """Whether a face draws it: all but custom messages with `display` false."""
-    return not (isinstance(message, CustomMessage) and not message.display)
-
-
 def _user(content: str | list[TextContent | ImageContent], timestamp: int) -> UserMessage:
     blocks = [TextContent(text=content)] if isinstance(content, str) else content
     return UserMessage.model_construct(role="user", content=list(blocks), timestamp=timestamp)

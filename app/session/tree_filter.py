@@ -49,11 +49,6 @@ def is_tool_work(entry: IndexEntry) -> bool:
     return entry.role == "toolResult" or is_call_only(entry)
 
 
-def is_empty_answer(entry: IndexEntry) -> bool:
-    """Whether it is an answer that says nothing and ended as it should."""
-    return entry.role == "assistant" and not entry.preview and not entry.calls and entry.fact not in _ABNORMAL
-
-
 def shown_by(mode: TreeFilter, tree: Tree) -> Shows:
     """The test whether an entry is shown in a mode. An empty answer is shown only as the leaf."""
     match mode:

@@ -31,7 +31,6 @@ from app.session.messages import (
     compaction_summary_message,
     convert_to_llm,
     custom_message,
-    is_shown,
     register_message_type,
 )
 from app.session.parsing import parse_message
@@ -70,7 +69,6 @@ def test_factories_take_iso_times_and_refuse_numbers() -> None:
 def test_own_messages_are_sent_as_user_text() -> None:
     plain = custom_message("t", "note", False, None, ISO)
     assert sent_text(plain) == ["note"]
-    assert not is_shown(plain)
     (branch,) = sent_text(branch_summary_message("went wrong", "a", ISO))
     assert branch.endswith("\n\n<summary>\nwent wrong</summary>")
     (compact,) = sent_text(compaction_summary_message("long ago", 5, ISO))
@@ -98,7 +96,6 @@ def test_a_users_command_is_sent_with_its_outcome(more: dict[str, Any], expected
 def test_an_excluded_command_is_shown_and_not_sent() -> None:
     message = bash_execution_message("ls", "", ISO, exclude_from_context=True)
     assert convert_to_llm([message]) == []
-    assert is_shown(message)
     assert sent_text(bash_execution_message("ls", "", ISO)) == ["Ran `ls`\n(no output)"]
 
 
