@@ -36,11 +36,10 @@ def test_every_option_that_a_page_names_exists(page: str) -> None:
     assert named <= FLAGS | OF_COMMANDS
 
 
-def test_every_setting_that_is_read_stands_in_the_readme_but_for_two() -> None:
+def test_every_setting_that_is_read_stands_in_the_readme() -> None:
     table = README[README.index("| setting |") : README.index("## Over SSH")]
     names = {part for key in _READERS for part in key.split(".")[-1:]}
-    unread = {"hideThinkingBlock", "quietStartup"}  # taken from pi's files without complaint, without effect
-    assert {name for name in names if not re.search(rf"`[a-zA-Z.]*\b{name}`", table)} == unread
+    assert {name for name in names if not re.search(rf"`[a-zA-Z.]*\b{name}`", table)} == set()
 
 
 def test_the_variables_for_keys_and_the_ids_of_keys_in_the_readme_are_known() -> None:

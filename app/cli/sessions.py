@@ -95,13 +95,19 @@ def _parse(words: list[str]) -> _Words:
 
 
 def named_file(reference: str) -> Path:
-    """The session file that is meant: a path, else the beginning of a session's id. Raises SessionError."""
+    """The session file that is meant: a path, else the beginning of a session's id. Raises UsageError."""
     path = Path(reference)
-    if path.exists() or "/" in reference or reference.endswith(".jsonl"):
+    if path.exists():
         return path
+    if "/" in reference or reference.endswith(".jsonl"):
+        raise UsageError(f"there is no file {reference}", "pinyon sessions lists what there is")
+    from app.errors import SessionError
     from app.session.listing import find_session
 
-    return find_session(reference, str(working_folder())).path
+    try:
+        return find_session(reference, str(working_folder())).path
+    except SessionError as error:
+        raise UsageError(error.message, error.hint) from error
 
 
 def _inspect(path: Path, as_json: bool) -> int:

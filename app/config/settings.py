@@ -72,8 +72,6 @@ class Settings:
     session_dir: str | None = None
     http_idle_timeout_ms: int = 120_000
     theme: str | None = None
-    hide_thinking_block: bool = False
-    quiet_startup: bool = False
     ssh: Literal["auto", "on", "off"] = "auto"
     enabled_models: tuple[str, ...] | None = None
     thinking_budgets: Mapping[str, int] = field(default_factory=dict)
@@ -162,8 +160,6 @@ _READERS: dict[str, Reader] = {
     "sessionDir": _text,
     "httpIdleTimeoutMs": _wait_ms,
     "theme": _text,
-    "hideThinkingBlock": _flag,
-    "quietStartup": _flag,
     "ssh": _ssh,
     "enabledModels": _texts,
     "thinkingBudgets": _budgets,

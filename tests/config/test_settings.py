@@ -51,8 +51,6 @@ def test_every_key_of_the_file_reaches_its_attribute(work: Path) -> None:
             "shellCommandPrefix": "set -e",
             "sessionDir": "~/s",
             "theme": "light",
-            "hideThinkingBlock": True,
-            "quietStartup": True,
             "ssh": True,
             "enabledModels": ["a*"],
             "thinkingBudgets": {"high": 9},
@@ -67,7 +65,7 @@ def test_every_key_of_the_file_reaches_its_attribute(work: Path) -> None:
     assert (settings.images.auto_resize, settings.images.block_images) == (False, True)
     assert (settings.branch_summary.reserve_tokens, settings.branch_summary.skip_prompt) == (3, True)
     assert (settings.steering_mode, settings.shell_path, settings.session_dir) == ("all", "/bin/sh", "~/s")
-    assert (settings.hide_thinking_block, settings.quiet_startup, settings.ssh) == (True, True, "on")
+    assert settings.ssh == "on"
     assert settings.enabled_models == ("a*",)
     assert settings.thinking_budgets == {"high": 9}
     assert settings.raw["ofAnotherProgram"] == {"x": 1}
