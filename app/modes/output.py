@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
+from contextlib import suppress
+
+_LOOK_MS = 100
 
 
 def ensure_streams() -> None:
@@ -64,25 +68,47 @@ def unwritable(error: OSError | ValueError) -> str:
 
 class Output:
     """`closed` once standard output takes no more (what is written then is dropped); `failure`: why, unless the
-    reader just left.
+    reader just left, or a signal came while it would not read.
     """
 
     def __init__(self) -> None:
         self.closed = False
         self.failure = ""
+        self._is_interrupted = False
+
+    def interrupt(self) -> None:
+        """Wait for a reader that does not read no longer; for a signal's handler."""
+        self._is_interrupted = True
 
     def line(self, text: str) -> None:
         """Write a line of UTF-8 (what can't be encoded is replaced) and flush it."""
         if self.closed:
             return
         try:
-            sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
-            sys.stdout.buffer.flush()
+            self._write(sys.stdout.fileno(), text.encode("utf-8", "replace") + b"\n")
         except (OSError, ValueError) as error:
             self.closed = True
             if not isinstance(error, BrokenPipeError):
                 self.failure = unwritable(error)
             drop_output()
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        """Write all of it, in pieces that never block once there is room: nothing else runs meanwhile, not even what
+        a signal asks for.
+        """
+        sys.stdout.flush()
+        poll = select.poll()
+        poll.register(descriptor, select.POLLOUT)
+        view = memoryview(data)
+        while view:
+            if not poll.poll(_LOOK_MS):
+                if self._is_interrupted:
+                    self.closed = True
+                    drop_output()
+                    return
+                continue
+            with suppress(BlockingIOError):  # somebody made it so that it refuses instead of waiting
+                view = view[os.write(descriptor, view[: select.PIPE_BUF]) :]
 
 
 def complain(text: str) -> None:

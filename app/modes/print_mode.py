@@ -58,6 +58,8 @@ async def run_print_mode(
         # Under nohup a hang-up is ignored when we start, and stays so.
         taken = [number for number in STOPPERS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
         with anyio.open_signal_receiver(*taken) as signals:
+            for number in taken:  # beside the loop's own way, which stands still while a reader does not read
+                signal.signal(number, lambda *_: output.interrupt())
             task_status.started()
             async for number in signals:
                 stopped_by = stopped_by or int(number)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
 import subprocess
+import sys
+import termios
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -167,3 +170,23 @@ def test_hang_up_is_ignored_under_nohup(pinyon: Program, asked: Provider, releas
     release.set()
     ended = pinyon.end(process)
     assert (ended.code, ended.out) == (0, "to the end\n")
+
+
+@pytest.mark.parametrize("number", STOPPERS)
+def test_a_signal_ends_a_run_whose_output_nobody_reads(
+    number: signal.Signals, pinyon: Program, asked: Provider
+) -> None:
+    asked.play(says("word " * 40_000))
+    with pinyon.start("--mode", "json", "-p", "hello", stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        try:
+            held = bytearray(4)
+            while int.from_bytes(held, sys.byteorder) < 60_000:  # the pipe is full: the next line waits
+                assert process.poll() is None
+                select.select([process.stdout], [], [], 1)
+                fcntl.ioctl(process.stdout, termios.FIONREAD, held)
+            process.send_signal(number)
+            assert process.wait(15) == 128 + number
+        finally:
+            process.kill()
+    assert pinyon.messages()[0]["role"] == "user"
