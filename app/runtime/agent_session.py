@@ -83,6 +83,10 @@ class AgentSession:
     """The user's own `!` commands; set by `opening`."""
     files: FileHistory | None = None
     """The files that belong to entries; set by `opening`."""
+    cwd: Path | None = None
+    """The folder that the tools work in, whatever the session's header says; set by `opening`."""
+    session_dir: Path | None = None
+    """Where sessions are kept, when not in the project's own folder; set by `opening`."""
 
     def __init__(self, parts: SessionParts) -> None:
         self.session = parts.session

@@ -106,6 +106,7 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
     await anyio.to_thread.run_sync(prune_outputs, tool_context.output_dir)
     made.bash = UserBash(made, tool_context)
     made.files = FileHistory(made, options.cwd)
+    made.cwd, made.session_dir = options.cwd, _session_dir(options.session_dir or settings.session_dir)
     made.files.attach()
     if not speaks:
         await session.append_model_change(model.provider, model.id)

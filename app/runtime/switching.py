@@ -18,6 +18,8 @@ from app.runtime.events import EditorText, NoteLevel, SessionSwitched
 from app.runtime.navigation import moving
 from app.session.forks import branch_off, fork_before
 from app.session.forks import clone as clone_of
+from app.session.listing import same_folder
+from app.session.naming import project_folder
 from app.session.session import Session
 
 if TYPE_CHECKING:
@@ -29,11 +31,8 @@ Reason = Literal["new", "resume", "fork"]
 async def new_session(session: AgentSession, *, stop_first: bool = False) -> None:
     """Begin a session of the same folder. Raises AgentBusyError while something runs (`stop_first` stops that)."""
     async with moving(session, stop_first=stop_first):
-        present = session.session
-        if present.path is None:
-            following = Session.in_memory(present.cwd)
-        else:
-            following = Session.create(present.cwd, present.path.parent)
+        cwd, folder = _place(session)
+        following = Session.in_memory(cwd) if session.session.path is None else Session.create(cwd, folder)
         await switch_to(session, following, "new")
 
 
@@ -73,11 +72,12 @@ async def fork(session: AgentSession, entry_id: str, *, stop_first: bool = False
     """
     async with moving(session, stop_first=stop_first):
         present = session.session
+        cwd, folder = _place(session)
         text: str | None = None
         if present.tree.get(entry_id).role == "user":
-            following, text = await fork_before(present, entry_id)
+            following, text = await fork_before(present, entry_id, folder, cwd=cwd)
         else:
-            following = await branch_off(present, entry_id)
+            following = await branch_off(present, entry_id, folder, cwd=cwd)
         await switch_to(session, following, "fork", text)
         return text
 
@@ -85,7 +85,8 @@ async def fork(session: AgentSession, entry_id: str, *, stop_first: bool = False
 async def clone(session: AgentSession, *, stop_first: bool = False) -> None:
     """Go on in a new session that holds the present branch alone. Raises WriteFailedError, AgentBusyError."""
     async with moving(session, stop_first=stop_first):
-        await switch_to(session, await clone_of(session.session), "fork")
+        cwd, folder = _place(session)
+        await switch_to(session, await clone_of(session.session, folder, cwd=cwd), "fork")
 
 
 async def switch_to(session: AgentSession, following: Session, reason: Reason, editor_text: str | None = None) -> None:
@@ -138,6 +139,17 @@ async def _adopt_model(session: AgentSession) -> list[tuple[str, NoteLevel]]:
     if level is not None:
         state.thinking_level = clamp_level(state.model, level)
     return notes
+
+
+def _place(session: AgentSession) -> tuple[str, Path]:
+    """The folder that a new session belongs to, where the tools work, and the one that its file goes to: beside the
+    present file, unless that belongs to another folder.
+    """
+    present = session.session
+    cwd = present.cwd if session.cwd is None else str(session.cwd)
+    if present.path is not None and same_folder(cwd, present.cwd):
+        return cwd, present.path.parent
+    return cwd, session.session_dir or project_folder(cwd)
 
 
 def _same_folder(following: Session, present: Session) -> None:

@@ -45,15 +45,18 @@ def _copied(source: Path, cwd: str, folder: Path | None) -> Path:
         log.close()
 
 
-async def branch_off(session: SessionView, leaf_id: str | None, folder: Path | None = None) -> Session:
+async def branch_off(
+    session: SessionView, leaf_id: str | None, folder: Path | None = None, *, cwd: str | None = None
+) -> Session:
     """A new session that holds the path to `leaf_id` alone (None: nothing yet), ids kept, labels on the path kept.
 
     Written at once when something is said on the path; in memory when `session` is. The new file goes to `folder`,
-    else beside the old one. Raises UnknownEntryError, WriteFailedError. Source: spec core §4.7 createBranchedSession.
+    else beside the old one; it belongs to `cwd`, else to the old one's folder.
+    Raises UnknownEntryError, WriteFailedError. Source: spec core §4.7 createBranchedSession.
     """
     if leaf_id is not None:
         session.tree.get(leaf_id)
-    header = new_header(new_session_id(), session.cwd, str(session.path) if session.path is not None else None)
+    header = new_header(new_session_id(), cwd or session.cwd, str(session.path) if session.path is not None else None)
     path: Path | None = None
     if session.path is not None:
         path = (folder or session.path.parent) / file_name(header["timestamp"], header["id"])
@@ -93,12 +96,14 @@ def _path_entries(session: SessionView, leaf_id: str | None) -> list[RawEntry]:
     return raws
 
 
-async def clone(session: SessionView, folder: Path | None = None) -> Session:
+async def clone(session: SessionView, folder: Path | None = None, *, cwd: str | None = None) -> Session:
     """A new session that holds the present branch up to the leaf."""
-    return await branch_off(session, session.leaf_id, folder)
+    return await branch_off(session, session.leaf_id, folder, cwd=cwd)
 
 
-async def fork_before(session: SessionView, entry_id: str, folder: Path | None = None) -> tuple[Session, str]:
+async def fork_before(
+    session: SessionView, entry_id: str, folder: Path | None = None, *, cwd: str | None = None
+) -> tuple[Session, str]:
     """A new session up to just before a user message, and that message's text for the editor.
 
     Raises UnknownEntryError, and SessionError for an entry that is no user message.
@@ -107,4 +112,4 @@ async def fork_before(session: SessionView, entry_id: str, folder: Path | None =
     if entry.role != "user":
         raise SessionError("only a message of the user can be forked from", "Pick one, or clone the branch")
     text = text_of(message_of(session.file.body(entry)).get("content"), _TEXT_LIMIT)
-    return await branch_off(session, session.tree.parent_id(entry_id), folder), text
+    return await branch_off(session, session.tree.parent_id(entry_id), folder, cwd=cwd), text

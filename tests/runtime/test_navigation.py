@@ -17,6 +17,8 @@ from app.errors import ErrorKind, ModelError, SessionError
 from app.runtime import navigation, switching
 from app.runtime.agent_session import AgentSession
 from app.runtime.events import EditorText, SessionEvent, SessionSwitched
+from app.session.listing import most_recent
+from app.session.naming import project_folder
 from app.session.session import Session
 from app.session.summary_text import SUMMARISER
 from app.session.tree import UnknownEntryError
@@ -351,6 +353,33 @@ async def test_a_session_of_another_folder_is_opened_only_when_told_so(work: Pat
         assert switches(events) == []
         assert await switching.open_other(s, path, here=True)
         assert texts(s) == ["there", "one"]
+
+
+@pytest.mark.parametrize("way", ["new", "clone", "fork"])
+async def test_what_begins_behind_a_session_of_another_folder_belongs_to_this_one(
+    work: Path, tmp_path: Path, way: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    async with scripted_session(elsewhere, ["one"]) as (s, _, _):
+        await s.prompt("there")
+        path = s.session.path
+    assert path is not None
+    async with scripted_session(work, ["two", "three"]) as (s, _, _):
+        assert await switching.open_other(s, path, here=True)
+        match way:
+            case "new":
+                await switching.new_session(s)
+            case "clone":
+                await switching.clone(s)
+            case _:
+                await switching.fork(s, s.session.tree.roots[0].id)
+        await s.prompt("here")
+        assert s.session.cwd == str(work)
+        assert s.session.path is not None
+        assert s.session.path.parent == project_folder(str(work))
+    assert most_recent(str(work)) == s.session.path
+    assert most_recent(str(elsewhere)) == path
 
 
 async def test_a_session_that_cannot_be_opened_leaves_the_present_one(work: Path) -> None:
