@@ -171,7 +171,8 @@ class AgentSession:
             try:
                 listener(event)
             except Exception as error:
-                self._listeners.remove(listener)
+                if listener in self._listeners:  # it may have left by itself
+                    self._listeners.remove(listener)
                 self.note(f"a view failed at {event.type} and was closed: {error}", "error")
 
     def note(self, text: str, level: NoteLevel = "info") -> None:

@@ -74,6 +74,16 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
     registry = ModelRegistry(paths.config_dir())
     notes += [(str(problem), "warning") for problem in registry.problems]
     session = await open_session(options, settings, notes)
+    try:
+        return await _put_together(options, settings, registry, session, notes)
+    except BaseException:  # else its lock and its lease would outlive the attempt
+        await session.close()
+        raise
+
+
+async def _put_together(
+    options: StartOptions, settings: Settings, registry: ModelRegistry, session: Session, notes: Notes
+) -> AgentSession:
     outline = await anyio.to_thread.run_sync(session.outline)
     speaks = outline.speaks(session.file.body)
     model, level = _choose(options, settings, registry, outline if speaks else None, notes)

@@ -12,11 +12,14 @@ import anyio
 import pytest
 
 from app.ai.adapters.scripted import answer, tool_call
-from app.errors import WriteFailedError
+from app.errors import UsageError, WriteFailedError
 from app.runtime.agent_session import AgentSession
 from app.runtime.events import BashEnd, BashOutput, EditorText, SessionEvent
 from app.runtime.navigation import go_to, set_name
+from app.runtime.opening import StartOptions, open_agent_session
 from app.runtime.switching import new_session
+from app.session.naming import lease_path
+from app.session.session import Session
 from tests.runtime.support import scripted_session
 
 pytestmark = pytest.mark.anyio
@@ -223,3 +226,30 @@ async def test_a_users_command_that_cannot_be_started_ends_where_it_began(work: 
         assert [(end.exit_code, end.cancelled) for end in ends] == [(126, False)]
         assert ends[0].output
         assert not s.bash.is_running
+
+
+@pytest.mark.parametrize("wrong", [{"tools": ["no-such-tool"]}, {"model": "no/such:model"}])
+async def test_a_start_that_fails_lets_go_of_the_session(work: Path, wrong: dict[str, Any]) -> None:
+    async with scripted_session(work, ["one"]) as (s, _, _):
+        await s.prompt("first")
+        path = s.session.path
+    assert path is not None
+    with pytest.raises(UsageError):
+        await open_agent_session(StartOptions(cwd=work, continue_=True, **wrong))
+    assert not lease_path(path).exists()
+    again = await Session.open(path)
+    assert again.notes == []
+    await again.close()
+
+
+async def test_a_view_that_leaves_and_then_fails_breaks_no_run(work: Path) -> None:
+    async with scripted_session(work, ["one"]) as (s, _, _):
+
+        def leave(event: SessionEvent) -> None:
+            unsubscribe()
+            raise RuntimeError("gone")
+
+        unsubscribe = s.subscribe(leave)
+        told = await s.prompt("first")
+        assert told is not None
+        assert told.stop_reason == "stop"
