@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 from app.ai.messages import THINKING_LEVELS, Model, ThinkingLevel
 from app.errors import UsageError
 
-DEFAULT_LEVEL: ThinkingLevel = "medium"
 LISTED = ". pinyon --list-models tells all"
 _DATED = re.compile(r"-\d{8}$")
 Usable = Callable[[Model], bool]
@@ -67,11 +66,6 @@ def clamp_level(model: Model, level: str) -> ThinkingLevel:
     upwards = [step for step in THINKING_LEVELS[at:] if step in supported]
     downwards = [step for step in reversed(THINKING_LEVELS[:at]) if step in supported]
     return (upwards + downwards)[0]
-
-
-def choose_level(model: Model, *wanted: ThinkingLevel | None) -> ThinkingLevel:
-    """The first of `wanted` that is given (else medium), as far as `model` supports it."""
-    return clamp_level(model, next((level for level in wanted if level is not None), DEFAULT_LEVEL))
 
 
 def find_exact(text: str, models: Sequence[Model]) -> Model | None:

@@ -8,7 +8,6 @@ from app.ai.messages import Model, ThinkingLevel
 from app.ai.resolve import (
     Match,
     choose_initial,
-    choose_level,
     clamp_level,
     find_exact,
     full_id,
@@ -77,12 +76,6 @@ def test_null_takes_a_level_away_and_xhigh_must_be_named() -> None:
 def test_an_unsupported_level_goes_up_first_then_down(wanted: str, given: ThinkingLevel) -> None:
     model = make("a/b", reasoning=True, levels={"off": None, "minimal": None, "medium": None})
     assert clamp_level(model, wanted) == given
-
-
-def test_the_first_given_level_counts_else_medium() -> None:
-    model = make("a/b", reasoning=True)
-    assert choose_level(model, None, "high", "low") == "high"
-    assert choose_level(model, None, None) == "medium"
 
 
 @pytest.mark.parametrize(
