@@ -319,6 +319,7 @@ class AgentSession:
                 self.totals.add(message)
                 if message.stop_reason not in ("error", "aborted") and (attempts := self._retry.reset()):
                     self.emit(AutoRetryEnd(True, attempts))
+                return self.unsaved.put_answer(message)
             return self.unsaved.put(message)
         return None
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import anyio
 
 from app.agent.events import AgentMessage
-from app.ai.messages import AssistantMessage
+from app.ai.messages import AssistantMessage, TextContent, ToolResultMessage
 from app.errors import PinyonError, WriteFailedError
 from app.runtime.events import EntryAppended, WriteFailed
+from app.session.pairing import NOT_RUN
 
 if TYPE_CHECKING:
     from app.runtime.agent_session import AgentSession
@@ -42,6 +43,17 @@ class Unsaved:
         except BaseException:  # a session to look at only, a cancelled wait: not kept, as the caller is told
             self._waiting = [waiting for waiting in self._waiting if waiting is not message]
             raise
+
+    async def put_answer(self, answer: AssistantMessage) -> None:
+        """Store an answer; one that failed or was stopped runs no calls, and each of them gets its result at once, so
+        that no call in the file is without one. Raises as `put`.
+        """
+        await self.put(answer)
+        words = NOT_RUN.get(answer.stop_reason)
+        for call in answer.tool_calls() if words is not None else ():
+            result = ToolResultMessage(tool_call_id=call.id, tool_name=call.name, is_error=True)
+            result.content = [TextContent(text=words or "")]
+            await self.put(result)
 
     async def keep(self, message: AgentMessage) -> None:
         """Store a message that did not come from a run and add it to the conversation. Raises as `put`."""

@@ -246,7 +246,12 @@ class SessionFile(SessionLog):
                 self.notes.append("another program cut this session's file shorter")
                 index.end, index.ends_with_newline = size, False
             return []
-        return self._take_in(size)
+        # a line that crosses a page may be seen half: its end comes before our own write, and is taken in then
+        whole = index.end + self._pread(index.end, size - index.end).rfind(b"\n") + 1
+        found = self._take_in(whole)
+        if whole < size:
+            index.ends_with_newline = False
+        return found
 
     def _take_in(self, end: int) -> list[IndexEntry]:
         """Index what another program wrote up to `end`; the first time, a note tells of it."""

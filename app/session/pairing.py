@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from app.session.tree import Tree
 
 INTERRUPTED = "This tool call was interrupted before it finished: its result is unknown, it may have run in part."
+NOT_RUN = {
+    "aborted": "Not run: the answer was interrupted before its calls began.",
+    "error": "Not run: the answer failed before its calls began.",
+}
 
 
-def unanswered_calls(tree: Tree, file: SessionFile) -> list[tuple[str, str]]:
-    """(call id, tool name) of the calls without a result behind the last answer of the branch, in call order.
+def unanswered_calls(tree: Tree, file: SessionFile) -> list[tuple[str, str, str]]:
+    """(call id, tool name, what to say of it) of the calls without a result behind the branch's last answer, in order.
 
     A user's word after the answer ends the search: such gaps are filled for each request alone (architecture §6).
     """
@@ -30,12 +34,13 @@ def unanswered_calls(tree: Tree, file: SessionFile) -> list[tuple[str, str]]:
         if entry.role == "toolResult":
             answered[str(message.get("toolCallId"))] += 1
         elif entry.role == "assistant":
-            open_calls: list[tuple[str, str]] = []
+            open_calls: list[tuple[str, str, str]] = []
+            words = NOT_RUN.get(str(message.get("stopReason")), INTERRUPTED)
             for call_id, name in tool_calls_of(message):
                 if answered[call_id] > 0:
                     answered[call_id] -= 1
                 else:
-                    open_calls.append((call_id, name))
+                    open_calls.append((call_id, name, words))
             return open_calls
         elif entry.role in ("user", "bashExecution"):
             return []
@@ -47,14 +52,14 @@ def closing_results(tree: Tree, file: SessionFile) -> list[RawEntry]:
     raws: list[RawEntry] = []
     parent_id = tree.leaf_id
     taken = dict.fromkeys(file.index.by_id)
-    for call_id, name in unanswered_calls(tree, file):
+    for call_id, name, words in unanswered_calls(tree, file):
         entry_id = new_entry_id(taken)
         taken[entry_id] = None
         message = {
             "role": "toolResult",
             "toolCallId": call_id,
             "toolName": name,
-            "content": [{"type": "text", "text": INTERRUPTED}],
+            "content": [{"type": "text", "text": words}],
             "isError": True,
             "timestamp": int(time.time() * 1000),
         }

@@ -264,8 +264,9 @@ class TranscriptFeed(BlockMaker):
 
     def _drop_calls(self, message: AssistantMessage) -> None:
         """Calls of an answer that failed are not run: show them as such."""
+        from app.session.pairing import NOT_RUN
+
         for content in message.content:
             if content.type == "toolCall" and (block := self._calls.pop(content.id, None)) is not None:
-                words = "interrupted" if message.stop_reason == "aborted" else "not run: the answer failed"
-                block.set_result(Outcome(None, is_error=True, text=words))
+                block.set_result(Outcome(None, is_error=True, text=NOT_RUN[message.stop_reason]))
                 self._transcript.touch(block.id)

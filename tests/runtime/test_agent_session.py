@@ -11,6 +11,7 @@ import pytest
 
 from app.agent.agent import AgentBusyError
 from app.ai.adapters.scripted import ScriptedModel, answer, tool_call
+from app.ai.handoff import transform_messages
 from app.ai.messages import AssistantMessage
 from app.errors import UsageError
 from app.runtime.events import AutoRetryEnd, AutoRetryStart, EditorText, QueueUpdate, WriteFailed
@@ -295,3 +296,24 @@ async def test_what_could_not_be_stored_is_stored_first_when_it_can_be_again(wor
     words = [m["content"][0]["text"] for m in stored if m["role"] == "user"]
     assert words == ["first", "second", "third"]
     assert folder.exists()
+
+
+async def test_calls_of_an_answer_that_was_stopped_or_failed_have_their_results_in_the_file_at_once(work: Path) -> None:
+    settings('{"retry": {"baseDelayMs": 1}}')
+    broken = answer(tool_call("bash", {"command": "never"}, "c1"), tool_call("read", {"path": "x"}, "c2"))
+    broken.stop_reason = "error"
+    broken.error_message = "cut"
+    broken.retryable = True
+    async with scripted_session(work, [broken, "fine"]) as (s, model, _):
+        last = await s.prompt("go")
+        assert last is not None
+        assert last.text() == "fine"
+        assert [m.role for m in model.calls[-1].messages] == ["user"]
+        stored = [entry["message"] for entry in lines(s.session.path) if entry["type"] == "message"]
+    assert [m["role"] for m in stored] == ["user", "assistant", "toolResult", "toolResult", "assistant"]
+    assert [m["toolCallId"] for m in stored[2:4]] == ["c1", "c2"]
+    assert all(m["isError"] and "Not run" in m["content"][0]["text"] for m in stored[2:4])
+    async with scripted_session(work, ["again"], continue_=True) as (s, model, _):
+        await s.prompt("more")
+        sent = transform_messages(model.calls[0].messages, model.model)
+        assert [m.role for m in sent] == ["user", "assistant", "user"]

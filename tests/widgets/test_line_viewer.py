@@ -33,7 +33,7 @@ async def test_no_text_stands_under_the_scroll_bar(lines: int) -> None:
         await pilot.pause()
         rows = painted(app)
     gutter = len(str(lines + 1)) + 2
-    shown = [row[gutter : 59].strip() for row in rows]
+    shown = [row[gutter:59].strip() for row in rows]
     assert "".join(shown).startswith(words)
 
 
