@@ -6,6 +6,8 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
+
 from app.ai.catalogue import default_models
 from app.ai.messages import AssistantMessage, TextContent
 from app.ai.resolve import as_level, full_id, resolve_cli, supported_levels
@@ -13,6 +15,7 @@ from app.config.paths import expand
 from app.errors import PinyonError, UsageError
 from app.runtime import navigation, switching
 from app.runtime.agent_session import AgentSession
+from app.runtime.fixed_cost import fixed_tokens
 from app.runtime.models import cycle_thinking_level, set_model, set_thinking_level
 from app.tui import branching, file_acts, walking
 from renderers.outcome import plural
@@ -23,9 +26,10 @@ if TYPE_CHECKING:
 
 async def run_command(screen: ChatScreen, action: str, argument: str) -> None:
     """Do `action` of the command table with its argument."""
+    if screen.session is None:
+        await screen.opened.wait()
     session = screen.session
     if session is None:
-        screen.note("still starting: try again in a moment", "warning")
         return
     try:
         await _run(screen, session, action, argument)
@@ -83,7 +87,9 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
         case "name_session":
             await name_session(screen, session, argument)
         case "session_info":
-            screen.note(session_facts(session))
+            state = session.agent.state
+            prompt, tools = await anyio.to_thread.run_sync(fixed_tokens, state.system_prompt, list(state.tools))
+            screen.note(f"{session_facts(session)}\nfixed   {prompt:,} tokens of system prompt, {tools:,} of tools")
         case "copy_answer":
             copy_answer(screen, session)
         case "choose_model":
@@ -194,7 +200,6 @@ async def set_thinking(screen: ChatScreen, session: AgentSession, argument: str)
 
 async def choose_theme(screen: ChatScreen, argument: str) -> None:
     """Another theme, for this and later starts."""
-    import anyio.to_thread
 
     from app.config.settings import save_setting
     from app.tui.themes import choose_theme as find_theme
@@ -246,7 +251,6 @@ def _say_hits(screen: ChatScreen, words: str, count: int, earlier: int = 0) -> N
 
 async def toggle_plain(screen: ChatScreen) -> None:
     """No boxes, no spinner, states as words; or as before. For this and later starts."""
-    import anyio.to_thread
 
     from app.config.settings import save_setting
     from app.tui.plain import SETTING, set_plain
