@@ -176,6 +176,15 @@ def error_visual(text: str, hint: str = "", *, plain: bool = False) -> Visual:
     return Prose("error:" if plain else "✗", "bold $text-error", Content.styled(shown, "$text-error"), tail)
 
 
+def retried_visual(word: str, text: str, width: int, *, plain: bool = False) -> Visual:
+    """A failure after which the request was sent again, in one quiet line of `width` cells."""
+    end = " · retried"
+    from renderers.text import cut_cells, one_line
+
+    shown = cut_cells(one_line(text), max(1, width - len(word) - len(end) - 6))
+    return note_visual(f"{word}: {shown}{end}", plain=plain)
+
+
 def interrupted_visual(*, plain: bool = False) -> Visual:
     """The mark under an answer that the user stopped: what came is kept."""
     text = "interrupted — what came so far is kept; type what to do instead"

@@ -135,11 +135,19 @@ class ErrorBlock(Block):
         super().__init__(block_id)
         self._text = text
         self._hint = hint
+        self._retried = ""
+
+    def set_retried(self, *, again: bool) -> None:
+        """The request was sent again: a quiet line is enough. `again`: it was not the first failure."""
+        self._retried = "failed again" if again else "failed once"
+        self.changed()
 
     def visual(self, density: Density, width: int, *, plain: bool = False) -> Visual:
-        """The failure in red."""
-        from renderers.messages import error_visual
+        """The failure in red; one that was got over in a quiet line."""
+        from renderers.messages import error_visual, retried_visual
 
+        if self._retried:
+            return retried_visual(self._retried, self._text, width, plain=plain)
         return error_visual(self._text, self._hint, plain=plain)
 
     def plain_text(self) -> str:

@@ -165,7 +165,7 @@ class TextScreen(ModalScreen[None]):
             box.scroll_home(animate=False)
         elif key in ("end", "G"):
             box.scroll_end(animate=False)
-        elif key in ("escape", "enter", "q", "f1", "ctrl+c"):
+        elif key in ("escape", "enter", "q", "f1", "question_mark", "ctrl+c"):
             self.dismiss(None)
         event.stop()
         event.prevent_default()

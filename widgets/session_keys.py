@@ -8,14 +8,6 @@ from widgets.prompt_keys import KeyAction
 
 # Source: ui.md §4.
 SESSIONS_ACTIONS: tuple[KeyAction, ...] = (
-    KeyAction("sessions.up", ("up", "k"), "Row up"),
-    KeyAction("sessions.down", ("down", "j"), "Row down"),
-    KeyAction("sessions.page_up", ("pageup",), "Page up"),
-    KeyAction("sessions.page_down", ("pagedown",), "Page down"),
-    KeyAction("sessions.top", ("home", "g"), "First row"),
-    KeyAction("sessions.bottom", ("end", "G"), "Last row"),
-    KeyAction("sessions.next_project", ("tab",), "Next project; from the search to the list"),
-    KeyAction("sessions.previous_project", ("shift+tab",), "Project before"),
     KeyAction("sessions.open", ("enter",), "Open the session, at the hit"),
     KeyAction("sessions.search", ("slash", "ctrl+f"), "Search in all of them"),
     KeyAction("sessions.rename", ("r",), "Rename"),
@@ -25,11 +17,20 @@ SESSIONS_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("sessions.all", ("ctrl+a",), "All projects, or this folder"),
     KeyAction("sessions.leave", ("escape",), "End the search; back"),
     KeyAction("sessions.close", ("ctrl+c", "ctrl+s", "q"), "Back"),
+    KeyAction("sessions.help", ("question_mark", "f1"), "Help"),
+    KeyAction("sessions.up", ("up", "k"), "Row up"),
+    KeyAction("sessions.down", ("down", "j"), "Row down"),
+    KeyAction("sessions.page_up", ("pageup",), "Page up"),
+    KeyAction("sessions.page_down", ("pagedown",), "Page down"),
+    KeyAction("sessions.top", ("home", "g"), "First row"),
+    KeyAction("sessions.bottom", ("end", "G"), "Last row"),
+    KeyAction("sessions.next_project", ("tab",), "Next project; from the search to the list"),
+    KeyAction("sessions.previous_project", ("shift+tab",), "Project before"),
 )
 
 IN_FIELD = frozenset(
     f"sessions.{name}"
-    for name in ("up", "down", "page_up", "page_down", "next_project", "open", "all", "leave", "close")
+    for name in ("up", "down", "page_up", "page_down", "next_project", "open", "all", "help", "leave", "close")
 )
 """What keys that type nothing still do while a search is typed."""
 

@@ -22,7 +22,7 @@ from widgets.tree_window import local_now
 
 ASKS = ("go", "edit", "fork", "diff", "compare", "take", "restore", "copy")
 """Actions that only the screen can do with the entry one stands on."""
-SCREEN_ACTIONS = ("back", "forward", "preview_up", "preview_down")
+SCREEN_ACTIONS = ("back", "forward", "preview_up", "preview_down", "help")
 
 MARGIN_KEPT = 2
 """Rows of the page before that stay in sight after a page."""

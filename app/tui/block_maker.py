@@ -34,8 +34,24 @@ class BlockMaker:
         self._count = 0
         self._calls: dict[str, ToolBlock] = {}
         self._seen_calls: set[str] = set()
+        self._failure: ErrorBlock | None = None
+        self._failures = 0
+
+    def _settle_failure(self, role: str) -> ErrorBlock | None:
+        """A message of `role` comes next. The failed answer's block, if that is its next attempt: it is quiet now."""
+        failed = self._failure
+        if role in ("toolResult", "compactionSummary"):
+            return None
+        self._failure = None
+        if role != "assistant":
+            self._failures = 0
+        elif failed is not None:
+            failed.set_retried(again=self._failures > 1)
+            return failed
+        return None
 
     def _blocks_of(self, key: str, message: Any, siblings: tuple[int, int] | None) -> list[Block]:
+        self._settle_failure(getattr(message, "role", ""))
         match getattr(message, "role", ""):
             case "user":
                 text, images = _text_and_images(message.content)
@@ -92,7 +108,10 @@ class BlockMaker:
         if message.stop_reason == "aborted":
             return [InterruptedBlock(f"{key}/end")]
         if message.stop_reason == "error":
-            return [ErrorBlock(f"{key}/end", message.error_message or "the request failed")]
+            self._failure = ErrorBlock(f"{key}/end", message.error_message or "the request failed")
+            self._failures += 1
+            return [self._failure]
+        self._failures = 0
         if message.stop_reason == "length":
             return [NoteBlock(f"{key}/end", "cut at the model's output limit", "warning")]
         return []

@@ -57,7 +57,9 @@ class TranscriptFeed(BlockMaker):
 
     def show_older(self, entries: Iterable[tuple[str, Any]], siblings: dict[str, tuple[int, int]]) -> None:
         """Show messages of the branch that come before all that is there."""
+        last, self._failure = (self._failure, self._failures), None
         self._transcript.prepend_blocks(self._stored_blocks(entries, siblings))
+        self._failure, self._failures = last
 
     def say_earlier(self, count: int) -> None:
         """A line on top that so many entries come before what is there; 0: none."""
@@ -83,6 +85,8 @@ class TranscriptFeed(BlockMaker):
         """A message begins. An answer's blocks come with its updates; a tool's result belongs to its call."""
         role = getattr(message, "role", "")
         if role == "assistant":
+            if (failed := self._settle_failure(role)) is not None:
+                self._transcript.touch(failed.id)
             self._streaming, self._stream_key = [], self._key("answer")
         elif role != "toolResult":
             self._transcript.remove_block(WELCOME)

@@ -14,25 +14,27 @@ if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
 
 MOST_LISTED = 200
+FEW_LISTED = 3
+"""What is left alone, in a question: its answers must stay in sight."""
 
 
 async def restore(screen: ChatScreen, session: AgentSession, entry_id: str) -> None:
     """The files as they were at an entry."""
     files = _free_files(session)
-    await _carry_out(screen, files, await files.preview(entry_id), "Bring back the files of this place?", entry_id)
+    await ask_and_apply(screen, files, await files.preview(entry_id), "Bring back the files of this place?", entry_id)
 
 
 async def undo(screen: ChatScreen, session: AgentSession) -> None:
     """Take back the last restore or take."""
     files = _free_files(session)
-    await _carry_out(screen, files, await files.preview_undo(), "Take back what was restored last?")
+    await ask_and_apply(screen, files, await files.preview_undo(), "Take back what was restored last?")
 
 
 async def take(screen: ChatScreen, session: AgentSession, entry_id: str, paths: Sequence[str] = ()) -> None:
     """The file changes of another branch onto the present files."""
     files = _free_files(session)
     plan = await files.take(entry_id, paths=paths or None)
-    await _carry_out(screen, files, plan, "Take the file changes of that branch?")
+    await ask_and_apply(screen, files, plan, "Take the file changes of that branch?")
 
 
 async def diff(screen: ChatScreen, session: AgentSession, entry_id: str) -> None:
@@ -61,7 +63,7 @@ def _free_files(session: AgentSession) -> FileHistory:
     return _files(session)
 
 
-async def _carry_out(
+async def ask_and_apply(
     screen: ChatScreen, files: FileHistory, plan: RestorePlan, question: str, entry_id: str | None = None
 ) -> None:
     """Show the plan, ask, do it. Escape means no."""
@@ -117,10 +119,10 @@ def plan_text(plan: RestorePlan) -> str:
     lines = [f"{file.kind:<8} {file.path}" for file in plan.files[:MOST_LISTED]]
     if len(plan.files) > MOST_LISTED:
         lines.append(f"… and {len(plan.files) - MOST_LISTED} more")
-    lines += _left(plan.skipped, "left alone") + _left(plan.not_covered, "not covered")
-    return "\n".join([*lines, *(["", *plan.limits] if plan.limits else [])])
+    lines += _left(plan.skipped, "left alone", FEW_LISTED) + _left(plan.not_covered, "not covered", FEW_LISTED)
+    return "\n".join([*lines, *plan.limits])
 
 
-def _left(paths: Sequence[LeftAlone], word: str) -> list[str]:
-    shown = [f"{word}: {left.path} ({left.reason})" for left in paths[:20]]
-    return shown + ([f"{word}: {len(paths) - 20} more"] if len(paths) > 20 else [])
+def _left(paths: Sequence[LeftAlone], word: str, most: int = 20) -> list[str]:
+    shown = [f"{word}: {left.path} ({left.reason})" for left in paths[:most]]
+    return shown + ([f"{word}: {len(paths) - most} more"] if len(paths) > most else [])

@@ -71,10 +71,14 @@ SECTIONS: dict[str, tuple[KeyAction, ...]] = {
         KeyAction("browse.top", ("g",), "First block"),
         KeyAction("browse.bottom", ("G",), "Last block"),
         KeyAction("browse.leave", ("i",), "Back to the prompt"),
+        KeyAction("browse.help", ("question_mark",), "Help"),
     ),
     "tree": TREE_ACTIONS,
     "sessions": SESSIONS_ACTIONS,
 }
+
+HELP_ORDER = ("run", "session", "view", "browse", "prompt", "tree", "sessions")
+"""What one looks for first stands first; the prompt's own cursor keys are known."""
 
 ACTIONS: dict[str, KeyAction] = {action.id: action for actions in SECTIONS.values() for action in actions}
 
@@ -159,12 +163,14 @@ def help_row(keys: str, description: str, key_cells: int) -> str:
     return f"  {keys}{gap}{description}"
 
 
-def help_text(overrides: Mapping[str, tuple[str, ...]] | None = None, key_cells: int = 28) -> str:
-    """Return all actions with their keys, by section, as plain text for the help dialog."""
+def help_text(
+    overrides: Mapping[str, tuple[str, ...]] | None = None, key_cells: int = 28, first: str | None = None
+) -> str:
+    """Return all actions with their keys, by section, that of the place one is in first, as plain text for the help."""
     lines: list[str] = []
-    for section, actions in SECTIONS.items():
+    for section in sorted(HELP_ORDER, key=lambda name: name != first):
         lines += [section.capitalize(), ""]
-        for action in actions:
+        for action in SECTIONS[section]:
             keys = ", ".join(shown_key(key) for key in keys_of(action.id, overrides)) or "–"
             lines.append(help_row(keys, action.description, key_cells))
         lines.append("")

@@ -76,6 +76,15 @@ def said_of(screen: ChatScreen, moved: Moved) -> bool:
     return moved.moved
 
 
+async def ask_files(screen: ChatScreen, session: AgentSession) -> None:
+    """After a move in the tree: whether the files shall follow, when they are not as they were at the new place."""
+    plan, _ = await _plan(session, session.session.leaf_id)
+    if plan is not None and session.files is not None and (not plan.is_empty or plan.skipped):
+        await file_acts.ask_and_apply(
+            screen, session.files, plan, "You are there. Bring its files too?", session.session.leaf_id
+        )
+
+
 async def tell_files(screen: ChatScreen, session: AgentSession) -> None:
     """After a move that left the files alone: a note when they are not as they were at the new place."""
     if words := await files_differ(session):

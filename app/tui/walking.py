@@ -43,7 +43,7 @@ async def do_choice(screen: ChatScreen, session: AgentSession, choice: TreeChoic
                 stop_first=choice.stop_first,
             )
             if moving.said_of(screen, moved):
-                await moving.tell_files(screen, session)
+                await moving.ask_files(screen, session)
         case "fork":
             await branching.fork(screen, session, choice.entry_id)
         case "restore":

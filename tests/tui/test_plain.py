@@ -162,7 +162,7 @@ async def test_help_and_questions_have_no_border_but_keep_their_titles(work: Pat
         await pilot.pause()
         assert list(drawn(screen.app)) == []
         lines = rows(screen.app)
-        assert any("alt+up" in row and "Take queued messages back" in row for row in lines)
+        assert any("ctrl+up" in row and "Walk the blocks" in row for row in lines)
         at = next(y for y, row in enumerate(lines) if "Keys and commands" in row)
         assert lines[at].strip() == "Keys and commands"  # nothing of what is behind stands beside it
         await pilot.press("escape")

@@ -168,11 +168,8 @@ def limits_of(tracker: Tracker) -> tuple[str, ...]:
     """What no snapshot of this project covers, in sentences."""
     limits = tracker.limits
     said = [
-        f"Covered is what lies below {tracker.root}; files elsewhere are not.",
-        "Left out: what .gitignore leaves out, .git, empty folders, sockets, pipes and devices.",
-        "Kept are content, permission bits and link targets; owners, times and extended attributes are not.",
-        f"Left out: files over {limits.max_file_bytes / 1024 / 1024:g} MiB; the oldest snapshots go when all take more "
-        f"than {limits.max_total_bytes / 1024 / 1024:g} MiB.",
+        f"Never kept: files outside {tracker.root}, over {limits.max_file_bytes / 1024 / 1024:g} MiB or left out by "
+        ".gitignore; .git, empty folders, sockets, pipes, devices; owners, times, extended attributes."
     ]
     said += [f"The folder {folder or '.'} can't be read." for folder in tracker.unreadable]
     return tuple(said)

@@ -14,7 +14,7 @@ from widgets.block import Block
 
 _KEYS = [replace(binding, priority=True) for binding in textual_bindings("browse") if isinstance(binding, Binding)]
 
-BROWSE_HINTS = "j/k block · J/K message · enter open · y copy · / search · i prompt"
+BROWSE_HINTS = "j/k block · J/K message · enter open · y copy · / search · ? help · i prompt"
 
 
 class Browsing(SidePanelKeys):
@@ -25,6 +25,7 @@ class Browsing(SidePanelKeys):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.is_browsing = False
+        self._held: list[events.Key] | None = None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Browse actions exist in browse mode only."""
@@ -33,7 +34,11 @@ class Browsing(SidePanelKeys):
         return super().check_action(action, parameters)
 
     def action_session_browse(self) -> None:
-        """Put the cursor on the last block."""
+        """Put the cursor on the last block. Before the session is there: once it is, with the keys that follow."""
+        if self.session is None:
+            self._held = self._held or []
+            self.set_focus(self.transcript, scroll_visible=False)
+            return
         if self.transcript.blocks.last is None:
             return
         self.is_browsing = True
@@ -56,15 +61,43 @@ class Browsing(SidePanelKeys):
         else:
             super().action_run_interrupt()
 
+    def show_session(self) -> None:
+        """Draw the session, then do what was pressed for it before it was there."""
+        super().show_session()
+        held, self._held = self._held, None
+        if held is not None:
+            self.action_session_browse()
+            if not self.is_browsing:
+                self.set_focus(self.prompt)
+            for event in held:
+                self.app.post_message(events.Key(event.key, event.character))
+
+    def _give_back(self, held: list[events.Key]) -> None:
+        """Escape instead of waiting: what was typed is in the prompt, as typed."""
+        self._held = None
+        self.set_focus(self.prompt)
+        for event in held:
+            if event.is_printable and event.character:
+                self.prompt.insert_typed(event.character)
+
     def on_key(self, event: events.Key) -> None:
         """A letter that means nothing here is meant for the prompt."""
-        if self.is_browsing and event.is_printable and event.character:
+        if self._held is not None:
+            event.stop()
+            event.prevent_default()
+            if event.key in ("escape", "ctrl+c"):
+                self._give_back(self._held)
+            else:
+                self._held.append(event)
+        elif self.is_browsing and event.is_printable and event.character:
             event.stop()
             self.action_browse_leave()
             self.prompt.insert_typed(event.character)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click into the prompt ends browse mode."""
+        if self._held is not None and event.widget is self.prompt:
+            self._give_back(self._held)
         if self.is_browsing and event.widget is self.prompt:
             self.action_browse_leave()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import anyio
 import anyio.to_thread
 from textual import on
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 
 from app.tui.completing import Completing
 from app.tui.keymap import textual_bindings
@@ -37,12 +37,16 @@ WARM_LATE_S = 1.0
 class ChatScreen(BranchKeys):
     """One session at a time; another one takes its place by `reopen`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*textual_bindings("run", "view", "session")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        replace(binding, priority=True) if isinstance(binding, Binding) and binding.id == "session.browse" else binding
+        for binding in textual_bindings("run", "view", "session")
+    ]
 
     def __init__(self, arguments: Arguments, cwd: Path) -> None:
         super().__init__(arguments, cwd)
         self._next: StartOptions | None = None
         self._close: anyio.Event | None = None
+        self.opened = anyio.Event()
         self._early: list[str] = []
         self._last_clear = 0.0
         self._leaving: int | None = None
@@ -119,6 +123,7 @@ class ChatScreen(BranchKeys):
         self._next, self._close = None, anyio.Event()
         async with session:
             self.session = session
+            self.opened.set()
             session.interrupts.on_change = self.show_status
             unsubscribe = session.subscribe(self._follow)
             self.status.end()

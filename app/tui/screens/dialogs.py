@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
-from app.tui import keymap
 from app.tui.screens.browsing import Browsing
-from widgets.plain import is_plain, keys_in_words
+from app.tui.screens.help import show_help
 from widgets.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -105,14 +104,8 @@ class Dialogs(Browsing):
 
     def action_session_help(self) -> None:
         """Every key and command."""
-        from app.runtime.commands import COMMANDS
-        from widgets.dialogs import TextScreen
+        show_help(self, self.status.overrides)
 
-        cells = 28 if self.size.width >= 80 else 16
-        commands = "\n".join(keymap.help_row(f"/{c.name} {c.argument or ''}".rstrip(), c.help, cells) for c in COMMANDS)
-        keys = keymap.help_text(self.status.overrides, cells)
-        if is_plain(self):
-            keys = keys_in_words(keys, cells + 2)
-        ids = f"Ids for {keymap.KEYBINDINGS_FILE}\n\n{keymap.ids_text(cells)}"
-        text = f"{keys}\n\nCommands\n\n{commands}\n\n{ids}"
-        self.app.push_screen(TextScreen("Keys and commands", text))
+    def action_browse_help(self) -> None:
+        """The same, the keys that walk the blocks first."""
+        show_help(self, self.status.overrides, "browse")

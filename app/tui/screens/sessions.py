@@ -23,6 +23,7 @@ from app.errors import PinyonError
 from app.session.listing import SessionInfo, read_info, session_files
 from app.session.naming import default_root, project_folder
 from app.session.search import SearchIndex, SearchResult
+from app.tui.screens.help import show_help
 from app.tui.screens.sessions_actions import SessionChoice, SessionsActions
 from app.tui.screens.sessions_preview import Preview, preview_content, read_preview
 from widgets.bar import Bar, Token
@@ -117,7 +118,8 @@ class SessionsScreen(SessionsActions):
         self._root = root or default_root()
         self._index = index or SearchIndex(root=root)
         self._list = SessionList(query=query, current=str(self.current or ""), id="session-list")
-        self._list.use_keys(keys or {})
+        self._keys: Mapping[str, Sequence[str]] = keys or {}
+        self._list.use_keys(self._keys)
         self._title, self._foot = SessionsBar(id="sessions-title"), SessionsBar(id="sessions-foot")
         self._preview = Static(id="session-preview", markup=False)
         self._previews: dict[str, Preview] = {}
@@ -270,7 +272,9 @@ class SessionsScreen(SessionsActions):
     @on(SessionList.Asked)
     def on_asked(self, message: SessionList.Asked) -> None:
         """A key of the list."""
-        if message.action == "close" and self.is_waiting:
+        if message.action == "help":
+            show_help(self, self._keys, "sessions")
+        elif message.action == "close" and self.is_waiting:
             self.stop_waiting()
         elif message.action == "close":
             self.dismiss(None)
@@ -338,7 +342,7 @@ class SessionsScreen(SessionsActions):
             self._foot.show(Token(text, style, weight=90, cut="end"))
         else:
             hints = HINTS.format(scope="this folder" if shelf.show_all else "all projects")
-            leave = Token("esc close", "sessions-bar--hint", weight=90, on_right=True)
+            leave = Token("? help · esc close", "sessions-bar--hint", weight=90, on_right=True)
             self._foot.show(Token(hints, "sessions-bar--hint", cut="end"), leave)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 HINTS = (
     "↑↓ move",
     "←→ fold",
-    "enter go here",
+    "enter go",
     "e edit",
     "f fork",
     "L label",
@@ -76,10 +76,9 @@ class TreeScreen(TreeActs):
         mode: TreeFilter = TreeFilter.DEFAULT,
         keys: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        super().__init__(session, services)
+        super().__init__(session, services, keys)
         self._first_selected = selected
         self._mode = mode
-        self._keys = keys
         self._facts: dict[tuple[str, int], PreviewFacts] = {}
         self._live_check: Timer | None = None
         self._sums = BranchSums()
@@ -94,13 +93,13 @@ class TreeScreen(TreeActs):
             store = self.session.session
             yield TreeView(store.tree, store.read, mode=self._mode, id="tree")
             yield TreePreview(id="preview")
-        yield HintBar(HINTS, "esc back", id="hints")
+        yield HintBar(HINTS, "? help  esc back", id="hints")
 
     def on_mount(self) -> None:
         """Follow the session from now on."""
         self._unsubscribe = self.session.subscribe(self.on_session_event)
-        if self._keys:
-            self.tree_view.set_keys(self._keys)
+        if self.keys:
+            self.tree_view.set_keys(self.keys)
         if self._first_selected is not None:
             self.tree_view.select(self._first_selected, reveal=True)
         self.show_header()

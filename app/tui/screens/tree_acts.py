@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from textual.screen import Screen
 
 from app.errors import PinyonError
 from app.session.compaction import SPEAKING
+from app.tui.screens.help import show_help
 from app.tui.tree_preview import full_text
 from app.tui.tree_questions import ask_stop, ask_summary, ask_take
 from app.tui.tree_services import TreeAction, TreeChoice
@@ -36,8 +37,11 @@ class TreeActs(Screen[TreeChoice | None]):
     preview = getters.query_one("#preview", TreePreview)
     hints = getters.query_one("#hints", HintBar)
 
-    def __init__(self, session: AgentSession, services: TreeServices) -> None:
+    def __init__(
+        self, session: AgentSession, services: TreeServices, keys: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
         super().__init__()
+        self.keys: Mapping[str, Sequence[str]] = keys or {}
         self.session = session
         self.services = services
 
@@ -67,7 +71,9 @@ class TreeActs(Screen[TreeChoice | None]):
     def on_asked(self, message: TreeView.Asked) -> None:
         """A key that the view can't answer."""
         action, entry_id = message.action, message.entry_id
-        if action in ("back", "forward"):
+        if action == "help":
+            show_help(self, self.keys, "tree")
+        elif action in ("back", "forward"):
             self._begin(partial(self._walk, -1 if action == "back" else 1), action)
         elif action in ("preview_up", "preview_down"):
             self.preview.scroll_rows(-3 if action == "preview_up" else 3)
