@@ -53,6 +53,7 @@ COMMANDS = (
     Command("mouse", "toggle_mouse", "release or take the mouse", "view"),
     Command("plain", "toggle_plain", "plain interface for screen readers", "view"),
     Command("hotkeys", "show_help", "every key", "program", None, ("help", "keys")),
+    Command("trust", "trust_folder", "let this folder's .pinyon settings count", "program"),
     Command("suspend", "suspend", "stop the program and go to the shell", "program"),
     Command("quit", "quit", "leave", "program", None, ("exit", "q")),
 )

@@ -18,7 +18,7 @@ from app.ai.resolve import as_level, choose_initial, clamp_level, resolve_cli, r
 from app.config import paths
 from app.config.jsonc import Problem
 from app.config.settings import Settings, load_settings
-from app.config.trust import is_trusted, trust_problems
+from app.config.trust import is_trusted, trust_problems, untrusted_settings
 from app.errors import SessionBusyError, SessionError, UsageError
 from app.resources.context_files import ContextFile, load_context_files
 from app.resources.system_prompt import PromptParts, build_system_prompt
@@ -71,6 +71,8 @@ async def open_agent_session(options: StartOptions) -> AgentSession:
     notes: Notes = []
     settings, problems = load_settings(options.cwd, trusted=is_trusted(options.cwd))
     notes += [(str(problem), "warning") for problem in (*_folder_problems(), *problems, *trust_problems())]
+    if words := untrusted_settings(options.cwd):
+        notes.append((words, "warning"))
     registry = ModelRegistry(paths.config_dir())
     notes += [(str(problem), "warning") for problem in registry.problems]
     session = await open_session(options, settings, notes)

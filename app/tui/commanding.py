@@ -106,6 +106,8 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
             await toggle_plain(screen)
         case "show_help":
             screen.action_session_help()
+        case "trust_folder":
+            await trust_folder(screen)
         case "suspend":
             screen.action_session_suspend()
         case "toggle_mouse":
@@ -196,6 +198,19 @@ async def set_thinking(screen: ChatScreen, session: AgentSession, argument: str)
     if wanted is None or wanted not in supported_levels(model):
         raise UsageError(f"no level {argument!r}", f"{full_id(model)} has {', '.join(supported_levels(model))}")
     await set_thinking_level(session, wanted, remember=True)
+
+
+async def trust_folder(screen: ChatScreen) -> None:
+    """Ask, and let the folder's own settings count from the next start on: they can set commands."""
+    from app.config.trust import set_trust
+    from widgets.dialogs import choose
+
+    folder = screen.cwd
+    body = f"{folder}/.pinyon/settings.json can set the shell and a prefix for every command. Look at it first."
+    answer = await choose(screen.app, "Trust this folder?", [("no", "no"), ("yes", "yes")], body=body, default="no")
+    if answer == "yes":
+        await anyio.to_thread.run_sync(set_trust, folder, True)
+        screen.note("this folder is trusted: its settings count from the next start on")
 
 
 async def choose_theme(screen: ChatScreen, argument: str) -> None:
