@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -323,3 +324,15 @@ async def test_after_a_compaction_the_size_of_the_context_is_unknown(work: Path)
         screen.session.totals.context_tokens = None
         screen.show_status()
         await until(pilot, lambda: " ? of" in shown(screen))
+
+
+async def test_what_was_said_in_a_session_is_found_again_by_the_up_key(work: Path) -> None:
+    async with chat(work, ["one", "two"]) as (pilot, screen, _):
+        await say(pilot, screen, "the older words")
+        await say(pilot, screen, "the newer words")
+    (Path(os.environ["PINYON_DATA_DIR"]) / "history.txt").unlink(missing_ok=True)
+    async with chat(work, [], "-c") as (pilot, screen, _):
+        await pilot.press("up")
+        assert screen.prompt.text == "the newer words"
+        await pilot.press("up")
+        assert screen.prompt.text == "the older words"

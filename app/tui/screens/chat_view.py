@@ -95,8 +95,12 @@ class ChatView(KeysFirst):
             return
         branch = session.session.tree.branch()
         start = part_start(branch, len(branch), AT_ONCE)
+        from app.runtime.queue import message_text
+
         entries, siblings = messages_of(session.session, branch[start:])
         self.feed.show_branch(entries, siblings)
+        said = (message_text(message) for _, message in entries if getattr(message, "role", "") == "user")
+        self.prompt.prompt_history.set_session(said)
         self.workers.cancel_group(self, "older")
         if self.earlier is not None:
             self.earlier.give_up()
