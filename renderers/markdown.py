@@ -31,11 +31,6 @@ _PROBES = ("$text-muted", "$md-heading", "$md-code", "$code-keyword")
 _UNPAINTED = Strip([], 0)
 
 
-def warm_up() -> None:
-    """Import what the first text needs (0.1 s), so that no frame has to: for a thread, after the first frame."""
-    MarkdownVisual("*a* [b](http://c)\n```python\nx\n```").get_height(RulesMap(), 20)
-
-
 class MarkdownVisual(Visual):
     """A Markdown text, whole or still arriving.
 

@@ -27,14 +27,6 @@ MAX_ROWS = 12
 THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What stood in the prompt: text with its paste markers, and the cursor."""
-
-    text: str
-    cursor: tuple[int, int]
-
-
 class Prompt(LineEditor):
     """Multi-line input. `history`, `key_filter` and `thinking` are set by its parent."""
 
@@ -117,17 +109,6 @@ class Prompt(LineEditor):
         returned, own = self.pastes.collapse(clean_input(text)), self.text
         if returned:
             self.set_text(f"{returned}\n\n{own}" if own.strip() else returned)
-
-    def stash(self) -> Draft:
-        """Return what stands here, and clear it."""
-        draft = Draft(self.text, self.cursor_location)
-        self._empty()
-        return draft
-
-    def restore(self, draft: Draft) -> None:
-        """Put a stashed draft back as it was."""
-        self.set_text(draft.text)
-        self.move_cursor(draft.cursor)
 
     @property
     def is_empty(self) -> bool:

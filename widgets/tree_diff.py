@@ -101,11 +101,6 @@ class DiffPane(Widget):
         """Words in place of a diff."""
         self.body.update(Content(sanitise(text)))
 
-    @property
-    def chosen_path(self) -> str | None:
-        """The path that is chosen; None without files."""
-        return self._paths[self.files.chosen] if self._paths else None
-
     def step(self, step: int) -> None:
         """Choose the file `step` rows further."""
         if self._paths:
