@@ -32,6 +32,6 @@ class Banner(Bar):
     def tokens_of_row(self, y: int) -> Sequence[Token]:
         """The text at the left, the hint at the right."""
         return [
-            Token(f"✗ {self._text}", "banner--text", weight=80, cut="middle", least_cells=16),
+            Token(f"✗ {self._text}", "banner--text", weight=80, cut="end", least_cells=16),
             Token(self._hint, "banner--hint", weight=90, on_right=True, cut="end"),
         ]

@@ -100,6 +100,17 @@ class PinyonApp(App[None]):
         self._chat = ChatScreen(self.arguments, self.cwd)
         self.push_screen(self._chat)
 
+    def action_help_quit(self) -> None:
+        """Ctrl+c where no widget takes it: the transcript gives way to the prompt, any other screen is left."""
+        if self.screen is self._chat:
+            self._chat.clear_or_leave()
+        else:
+            self.simulate_key("escape")
+
+    async def action_quit(self) -> None:
+        """Ctrl+q, Textual's own key: the session is closed on the way."""
+        self._chat.quit()
+
     def leave(self, code: int = 0) -> None:
         """End with an exit code; the session is closed and the terminal put back on the way."""
         self.exit_code = code

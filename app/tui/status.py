@@ -84,6 +84,11 @@ class Status:
         )
 
 
+def not_saved(error: str) -> str:
+    """A failed write in one row: the reason first; which file it was can be read in the transcript."""
+    return f"not saved: {error.rpartition(': not saved: ')[2]}"
+
+
 def retry_ending(attempts: int, error: str | None) -> str:
     """What is said when nothing is sent again; the failure itself stands above it."""
     if error is not None and error.startswith("stopped"):

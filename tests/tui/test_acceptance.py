@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from app.ai.adapters.scripted import answer, text, tool_call
 from app.config.paths import data_dir
+from app.runtime.events import WriteFailed
 from app.session.naming import project_folder
 from app.tui.keymap import help_text
 from app.tui.screens.chat import ChatScreen
@@ -195,3 +196,27 @@ async def test_a_hostile_first_message_is_one_row_of_visible_characters(work: Pa
         assert all(unicodedata.category(sign) not in ("Cc", "Cf") for row in lines for sign in row)
         pilot.app.post_message(events.Key("escape", None))
         await until(pilot, lambda: pilot.app.screen is screen)
+
+
+async def test_the_banner_of_a_failed_write_says_why_even_where_it_is_narrow(work: Path) -> None:
+    error = f"/{'very/' * 20}long.jsonl: not saved: the disk is full. Free some space and try again"
+    async with chat(work, [], size=(80, 20)) as (pilot, screen, _):
+        screen.on_session_event(WriteFailed(error))
+        await pilot.pause()
+        assert "✗ not saved: the disk is full." in shown(screen)
+        assert "/retry-save · /save-to FOLDER" in shown(screen)
+
+
+async def test_ctrl_c_goes_back_to_the_prompt_or_the_chat_and_twice_leaves(work: Path) -> None:
+    async with chat(work, ["one"], size=(100, 30)) as (pilot, screen, _):
+        await say(pilot, screen, "first")
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, TreeScreen))
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: pilot.app.screen is screen)
+        await pilot.press("ctrl+up", "ctrl+c")
+        await until(pilot, lambda: screen.prompt.has_focus)
+        assert not screen.is_browsing
+        assert "ctrl+c again leaves" in shown(screen)
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: pilot.app._exit)

@@ -279,6 +279,15 @@ class ChatScreen(BranchKeys):
         self.show_status()
         self.set_timer(QUIT_WITHIN_S, self.forget_note)
 
+    def clear_or_leave(self) -> None:
+        """Ctrl+c outside the prompt: as in an empty one, or copy what is selected."""
+        if self.get_selected_text():
+            self.on_copy_requested()
+            return
+        if self.is_browsing:
+            self.action_browse_leave()
+        self.on_clear(Prompt.ClearRequested(had_text=False))
+
     @on(Prompt.CopyRequested)
     def on_copy_requested(self) -> None:
         """Ctrl+c with something selected by the mouse."""

@@ -15,7 +15,7 @@ from app.tui import keymap
 from app.tui.earlier import EarlierEntries
 from app.tui.feed import TranscriptFeed
 from app.tui.screens.keys_first import KeysFirst
-from app.tui.status import Status, git_branch, retry_ending
+from app.tui.status import Status, git_branch, not_saved, retry_ending
 from app.tui.stored import AT_ONCE, messages_of, part_start, place_among_siblings
 from app.tui.welcome import welcome_text
 from widgets.banner import Banner
@@ -182,7 +182,7 @@ class ChatView(KeysFirst):
             case "note":
                 feed.note(event.text, event.level)
             case "write_failed":
-                self.banner.show(f"not saved: {event.error_message}", "/retry-save · /save-to FOLDER")
+                self.banner.show(not_saved(event.error_message), "/retry-save · /save-to FOLDER")
             case "bash_start":
                 feed.bash_started(event.bash_id, event.command, event.exclude_from_context)
                 self._start_ticking()

@@ -14,6 +14,7 @@ from textual.containers import Horizontal
 from app.errors import PinyonError
 from app.session.tree_filter import TreeFilter
 from app.tui.screens.tree_acts import TreeActs
+from app.tui.status import not_saved
 from app.tui.tree_figures import BranchSums, context_tokens
 from app.tui.tree_preview import PreviewFacts, preview_lines
 from widgets.tree_bars import HintBar, TreeHeader, TreeHeaderState
@@ -123,7 +124,7 @@ class TreeScreen(TreeActs):
             case "note":
                 self.hints.say(event.text)
             case "write_failed":
-                self.hints.say(f"not saved: {event.error_message}")
+                self.hints.say(not_saved(event.error_message))
             case _:
                 pass
         self.tree_changed()
