@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import constants
+from textual import constants, events
 from textual.app import App
 from textual.binding import BindingType
 from textual.filter import Monochrome, NoColor
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from app.cli.arguments import Arguments
+    from app.tui.screens.chat import ChatScreen
     from app.tui.starting import Face
 
 LEAVE_ON = {signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -49,6 +50,7 @@ class PinyonApp(App[None]):
         self.face = face
         self.exit_code = 0
         self.resume_id: str | None = None
+        self._chat: ChatScreen | None = None
         super().__init__()
         register_themes(self)
         teach_legacy_keys()
@@ -84,6 +86,14 @@ class PinyonApp(App[None]):
             self.cursor_position = place
         super()._display(screen, renderable)
 
+    async def on_event(self, event: events.Event) -> None:
+        """Keys that the chat keeps for itself while blocks are walked; all else goes Textual's way."""
+        chat = self._chat
+        is_ours = chat is not None and chat.is_active and not event.is_forwarded
+        if is_ours and chat is not None and isinstance(event, events.Key) and chat.take_key(event):
+            return
+        await super().on_event(event)
+
     def on_mount(self) -> None:
         """Show the chat and take the signals that end us."""
         from app.tui.screens.chat import ChatScreen
@@ -102,19 +112,21 @@ class PinyonApp(App[None]):
 
     def action_help_quit(self) -> None:
         """Ctrl+c where no widget takes it: the transcript gives way to the prompt, any other screen is left."""
-        if self.screen is self._chat:
+        if self._chat is not None and self._chat.is_active:
             self._chat.clear_or_leave()
         else:
             self.simulate_key("escape")
 
     async def action_quit(self) -> None:
         """Ctrl+q, Textual's own key: the session is closed on the way."""
-        self._chat.quit()
+        if self._chat is not None:
+            self._chat.quit()
 
     def leave(self, code: int = 0) -> None:
         """End with an exit code; the session is closed and the terminal put back on the way."""
         self.exit_code = code
-        self._chat.quit(code)
+        if self._chat is not None:
+            self._chat.quit(code)
 
     def _handle_exception(self, error: Exception) -> None:
         """Textual's last resort: a bug is kept in a log, and the user reads one line after the screen is gone."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from app.ai.adapters.scripted import answer, text, tool_call
@@ -220,3 +221,15 @@ async def test_ctrl_c_goes_back_to_the_prompt_or_the_chat_and_twice_leaves(work:
         assert "ctrl+c again leaves" in shown(screen)
         await pilot.press("ctrl+c")
         await until(pilot, lambda: pilot.app._exit)
+
+
+async def test_a_burst_that_begins_with_a_letter_for_the_prompt_arrives_whole(work: Path) -> None:
+    async with chat(work, ["one"]) as (pilot, screen, _):
+        await say(pilot, screen, "first")
+        for first, whole in (("x", "xjk gG?/ <c>"), ("i", "jinx")):
+            await pilot.press("ctrl+up")
+            assert screen.is_browsing
+            for sign in (first if first == "i" else "") + whole:
+                pilot.app.post_message(events.Key("space" if sign == " " else _character_to_key(sign), sign))
+            await until(pilot, lambda whole=whole: screen.prompt.text == whole)  # type: ignore[misc]
+            screen.prompt.load_prompt("")

@@ -51,7 +51,7 @@ class Browsing(SidePanelKeys):
         """Back to the prompt."""
         self.is_browsing = False
         self.transcript.set_cursor(None)
-        self.prompt.focus()
+        self.set_focus(self.prompt)
         self.forget_note()
 
     def action_run_interrupt(self) -> None:
@@ -80,19 +80,21 @@ class Browsing(SidePanelKeys):
             if event.is_printable and event.character:
                 self.prompt.insert_typed(event.character)
 
-    def on_key(self, event: events.Key) -> None:
-        """A letter that means nothing here is meant for the prompt."""
+    def take_key(self, event: events.Key) -> bool:
+        """Whether a key was for nobody else: it waits for the session, or is a letter that means nothing here and goes
+        to the prompt. Asked by the app, in the order of typing: what comes in one burst must not be split.
+        """
         if self._held is not None:
-            event.stop()
-            event.prevent_default()
             if event.key in ("escape", "ctrl+c"):
                 self._give_back(self._held)
             else:
                 self._held.append(event)
-        elif self.is_browsing and event.is_printable and event.character:
-            event.stop()
+            return True
+        if self.is_browsing and event.is_printable and event.character and event.key not in self.active_bindings:
             self.action_browse_leave()
             self.prompt.insert_typed(event.character)
+            return True
+        return False
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click into the prompt ends browse mode."""
