@@ -35,6 +35,8 @@ COMMANDS = (
     Command(
         "save-to", "save_elsewhere", "go on in a file in another folder, with everything so far", "session", "folder"
     ),
+    Command("follow-up", "follow_up", "say this, or what stands in the prompt, when it is done", "session", "words"),
+    Command("queue", "edit_queue", "take back what waits to be said", "session"),
     Command("copy", "copy_answer", "copy the last answer", "session"),
     Command("tree", "show_tree", "the tree of branches", "branches"),
     Command("fork", "fork_session", "go on from here in a new session", "branches"),
@@ -48,6 +50,7 @@ COMMANDS = (
     Command("model", "choose_model", "choose the model", "model", "name"),
     Command("thinking", "set_thinking", "how much the model thinks", "model", "level"),
     Command("density", "cycle_density", "title, preview or all of every block", "view", "level"),
+    Command("thoughts", "toggle_thinking", "show or fold what the model thought", "view"),
     Command("theme", "choose_theme", "dark, light or ansi", "view", "name"),
     Command("search", "search_transcript", "search in the transcript", "view", "words", ("find",)),
     Command("mouse", "toggle_mouse", "release or take the mouse", "view"),

@@ -96,6 +96,12 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
             await choose_model(screen, session, argument)
         case "set_thinking":
             await set_thinking(screen, session, argument)
+        case "toggle_thinking":
+            screen.action_view_thinking()
+        case "follow_up":
+            follow_up(screen, argument)
+        case "edit_queue":
+            screen.on_edit_queue()
         case "cycle_density":
             screen.action_view_density()
         case "choose_theme":
@@ -116,6 +122,15 @@ async def _run(screen: ChatScreen, session: AgentSession, action: str, argument:
             screen.quit()
         case _:
             raise UsageError(f"/{action} is not part of this version")
+
+
+def follow_up(screen: ChatScreen, words: str) -> None:
+    """Queue words, without any what stands in the prompt, for the end of the run."""
+    if not words:
+        words = screen.prompt.full_text
+        screen.prompt.load_prompt("")
+    if words.strip():
+        screen.send(words, follow_up=True)
 
 
 async def save_elsewhere(screen: ChatScreen, session: AgentSession, folder: str) -> None:

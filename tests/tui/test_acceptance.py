@@ -233,3 +233,24 @@ async def test_a_burst_that_begins_with_a_letter_for_the_prompt_arrives_whole(wo
                 pilot.app.post_message(events.Key("space" if sign == " " else _character_to_key(sign), sign))
             await until(pilot, lambda whole=whole: screen.prompt.text == whole)  # type: ignore[misc]
             screen.prompt.load_prompt("")
+
+
+async def test_what_needs_an_alt_key_has_a_command_too(work: Path) -> None:
+    async with chat(work, ["one two three four " * 40, "later"], tokens_per_second=60.0) as (pilot, screen, _):
+        assert screen.session is not None
+        session = screen.session
+        screen.prompt.insert_typed("go")
+        await pilot.press("enter")
+        await until(pilot, lambda: session.is_busy)
+        screen.send("/follow-up and then this")
+        await until(pilot, lambda: "follow-up  and then this" in shown(screen))
+        screen.run_command("edit_queue")
+        await until(pilot, lambda: screen.prompt.text == "and then this")
+        screen.run_command("follow_up")
+        await until(pilot, lambda: screen.prompt.is_empty and "follow-up  and then this" in shown(screen))
+        screen.run_command("edit_queue")
+        await until(pilot, lambda: screen.prompt.text == "and then this")
+        screen.prompt.load_prompt("")
+        screen.run_command("toggle_thinking")
+        await pilot.press("escape")
+        await idle(pilot, screen)

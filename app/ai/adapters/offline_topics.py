@@ -109,9 +109,9 @@ _COMMANDS = """\
 
 On the screen a line that begins with `/` is a command; ctrl+p lists them all:
 
-- sessions: `/new` `/resume` `/name` `/session` `/compact` `/export` `/copy`
+- sessions: `/new` `/resume` `/name` `/session` `/compact` `/export` `/copy` `/follow-up` `/queue`
 - branches: `/tree` `/fork` `/clone` `/label` `/back` `/forward` `/diff` `/restore` `/undo-restore`
-- model and view: `/model` `/thinking` `/density` `/theme` `/search` `/mouse` `/plain`
+- model and view: `/model` `/thinking` `/density` `/thoughts` `/theme` `/search` `/mouse` `/plain`
 - `/help` `/suspend` `/quit`"""
 
 _SSH = """\
