@@ -354,11 +354,10 @@ async def test_resume_looks_at_a_session_in_use_without_asking_twice_and_keeps_n
             await asked(pilot, "This session is in use")
             await pilot.press("1", "enter")
             await until(pilot, lambda: isinstance(app.screen, ChatScreen) and "okapi is the word." in shown(app))
-            screen = app.screen
-            assert isinstance(screen, ChatScreen)
-            assert screen.session is not None
-            assert screen.session.session.is_read_only
-            screen.quit()
+            assert app._chat is not None
+            assert app._chat.session is not None
+            assert app._chat.session.session.is_read_only
+            app._chat.quit()
             await until(pilot, lambda: app._exit)
         assert path.read_bytes() == before
     finally:
