@@ -137,13 +137,19 @@ def summary_visual(
     tokens_before: int | None = None,
     density: Density = "title",
     *,
+    tokens_after: int | None = None,
     plain: bool = False,
 ) -> Visual:
-    """A branch or compaction summary: one line, open its Markdown. `tokens_before`: tokens that were compacted."""
+    """A branch or compaction summary: one line, open its Markdown.
+
+    `tokens_before`: the conversation's tokens then; `tokens_after`: about how many were left of it, where known.
+    """
     label = "branch summary" if kind == "branch" else "compacted"
     subject = ""
     if kind == "compaction" and tokens_before:
         subject = f"from {tokens_before:,} tokens"
+        if tokens_after is not None:
+            subject += f" to about {tokens_after:,}"
     return _foldable(label, subject, summary, density, plain)
 
 

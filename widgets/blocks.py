@@ -72,12 +72,18 @@ class SummaryBlock(Block):
     is_steppable: ClassVar[bool] = True
 
     def __init__(
-        self, block_id: str, source: Literal["branch", "compaction"], summary: str, tokens_before: int | None = None
+        self,
+        block_id: str,
+        source: Literal["branch", "compaction"],
+        summary: str,
+        tokens_before: int | None = None,
+        tokens_after: int | None = None,
     ) -> None:
         super().__init__(block_id)
         self._source: Literal["branch", "compaction"] = source
         self._summary = summary
         self._tokens_before = tokens_before
+        self._tokens_after = tokens_after
 
     @property
     def default_density(self) -> Density:
@@ -88,7 +94,8 @@ class SummaryBlock(Block):
         """One line, or the summary."""
         from renderers.messages import summary_visual
 
-        return summary_visual(self._source, self._summary, self._tokens_before, density, plain=plain)
+        before, after = self._tokens_before, self._tokens_after
+        return summary_visual(self._source, self._summary, before, density, tokens_after=after, plain=plain)
 
     def plain_text(self) -> str:
         """The summary."""

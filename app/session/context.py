@@ -190,5 +190,9 @@ def message_in(raw: RawEntry, replacement: dict[str, object] | None = None) -> A
             return parse_message({"role": "branchSummary", **members, "timestamp": timestamp})
         case "compaction":
             members = {name: raw.get(name) for name in ("summary", "tokensBefore")}
+            details = raw.get("details")
+            kept = details.get("tokensKept") if isinstance(details, dict) else None
+            if isinstance(kept, int) and not isinstance(kept, bool):
+                members["tokensKept"] = kept
             return parse_message({"role": "compactionSummary", **members, "timestamp": timestamp})
     return None

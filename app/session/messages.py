@@ -114,11 +114,15 @@ class BranchSummaryMessage(WireModel):
 
 
 class CompactionSummaryMessage(WireModel):
-    """What stands for the history before a compaction; `tokens_before` is how large that was."""
+    """What stands for the history before a compaction; `tokens_before` is how large the conversation was.
+
+    `tokens_kept` is ours: how much of it was kept word for word; None where that was not written down.
+    """
 
     role: Literal["compactionSummary"] = "compactionSummary"
     summary: LenientText = ""
     tokens_before: LenientInt = 0
+    tokens_kept: int | None = None
     timestamp: LenientInt = Field(default_factory=now_ms)
 
 

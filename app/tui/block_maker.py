@@ -78,7 +78,8 @@ class BlockMaker:
             case "branchSummary":
                 return [SummaryBlock(key, "branch", message.summary)]
             case "compactionSummary":
-                return [SummaryBlock(key, "compaction", message.summary, message.tokens_before)]
+                after = None if message.tokens_kept is None else message.tokens_kept + len(message.summary) // 4
+                return [SummaryBlock(key, "compaction", message.summary, message.tokens_before, after)]
             case "custom":
                 if not message.display:
                     return []

@@ -93,6 +93,8 @@ def test_a_bash_execution_shows_its_last_twenty_rows_and_states() -> None:
 
 def test_summaries_fold_to_one_line_and_open_as_markdown() -> None:
     assert draw(summary_visual("compaction", "# Goal\ntext", 12_345)) == ["  compacted from 12,345 tokens ▸"]
+    shorter = summary_visual("compaction", "# Goal\ntext", 12_345, tokens_after=2_000)
+    assert draw(shorter) == ["  compacted from 12,345 tokens to about 2,000 ▸"]
     assert draw(summary_visual("branch", "text"))[0].startswith("  branch summary ▸")
     body = shown(summary_visual("branch", "# Goal\n\nsome **bold** text", density="full"))
     assert "Goal" in body
