@@ -80,11 +80,11 @@ class ChatScreen(BranchKeys):
                 except SessionBusyError as error:
                     following = await when_busy(self, options, error)
                 except PinyonError as error:
-                    if self.session is None and not self._can_begin_anew(options):
+                    if self.session is None and not _can_begin_anew(options):
                         self._fail(str(error), error.exit_code)
                         return
                     self.note(str(error), "error")
-                    following = self._fresh(options)
+                    following = _fresh(options)
                 if self._leaving is not None:
                     break
         except Exception as error:  # the border: a bug is told and logged, the terminal put back
@@ -161,12 +161,6 @@ class ChatScreen(BranchKeys):
         session = self.session
         stored = session is not None and session.session.is_stored
         self.app.resume_id = session.session.id if stored and session else None  # type: ignore[attr-defined]
-
-    def _can_begin_anew(self, options: StartOptions) -> bool:
-        return options.session is None and options.fork is None and options.model is None and options.provider is None
-
-    def _fresh(self, options: StartOptions) -> StartOptions:
-        return replace(options, session=None, fork=None, continue_=False)
 
     def _fail(self, text: str, code: int) -> None:
         self.app.exit_code = code  # type: ignore[attr-defined]
@@ -310,3 +304,11 @@ class ChatScreen(BranchKeys):
         self.show_status()
         self._next = None
         self._close.set()
+
+
+def _can_begin_anew(options: StartOptions) -> bool:
+    return options.session is None and options.fork is None and options.model is None and options.provider is None
+
+
+def _fresh(options: StartOptions) -> StartOptions:
+    return replace(options, session=None, fork=None, continue_=False)
